@@ -1,0 +1,16 @@
+/* The signal flag: which signal asked the run to stop. */
+#ifndef CEIL_CANCEL_H
+#define CEIL_CANCEL_H
+
+#include <stdbool.h>
+
+/* ceil_cancel_install - SIGINT, SIGTERM and SIGHUP set the flag; a second one ends the process. */
+void ceil_cancel_install(void);
+
+/* ceil_cancel_signal - the signal that came, or 0. */
+int ceil_cancel_signal(void);
+
+/* ceil_cancel_set - for tests and the terminal's quit key; 0 clears it. */
+void ceil_cancel_set(int signal_number);
+
+#endif

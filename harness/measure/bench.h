@@ -1,0 +1,142 @@
+/* The contract of a benchmark: one const table that describes, and functions that are pure. */
+#ifndef CEIL_BENCH_H
+#define CEIL_BENCH_H
+
+#include "harness/base/status.h"
+#include "harness/base/types.h"
+#include "harness/device/backend.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What bounds an operation, and so which peak stands beside it. */
+enum ceil_resource {
+	CEIL_R_DRAM,
+	CEIL_R_L2,
+	CEIL_R_SMEM,
+	CEIL_R_FMA,
+	CEIL_R_TENSOR,
+	CEIL_R_LAUNCH,
+	CEIL_R_HOSTLINK,
+	CEIL_R_PEER,
+	CEIL_R_FABRIC,
+	CEIL_R_STORAGE,
+	CEIL_R_LATENCY,
+	CEIL_R_COUNT
+};
+enum ceil_timing { CEIL_TIME_MARKS, CEIL_TIME_HOST_EACH, CEIL_TIME_SELF };
+enum ceil_regime { CEIL_NOREGIME, CEIL_BURST, CEIL_SUSTAINED, CEIL_REGIME_COUNT };
+/* What a row's value is: a rate of its work per time, or the time of one launch. */
+enum ceil_unit { CEIL_GB_S, CEIL_TFLOP_S, CEIL_TOP_S, CEIL_US, CEIL_NS, CEIL_PER_S, CEIL_CYCLES };
+
+/* A dimension of a bench's cases. */
+struct ceil_axis {
+	const char *name, *unit, *doc; /* "bytes", "m" */
+};
+
+/* A named point of the axes: the default list of a bench is a list of these. */
+struct ceil_case {
+	const char *name;    /* "8192x8192x8192", "8GiB" */
+	const char *backend; /* NULL: every backend */
+	bool quick;          /* stays in --quick */
+	uint64_t axis[CEIL_MAX_AXES];
+};
+
+/* One way to do an operation, on one backend. */
+struct ceil_variant {
+	const char *name, *backend, *doc;
+	const char *ceiling; /* the operation it competes for: "dram.copy", "gemm.bf16" */
+	enum ceil_unit unit;
+	struct ceil_types types;
+	enum ceil_resource resource;
+	enum ceil_timing timing;
+	ceil_launch_fn launch;      /* NULL: not in this build, recorded as unsupported */
+	const char *why_not;        /* the reason that stands in the row when launch is NULL */
+	int min_cc, max_cc;         /* 75; wgmma: 90 and 90; 0: no bound */
+	uint32_t threads, per_thread; /* geometry that shape() turns into a grid; 0: not used */
+	enum ceil_pattern pattern;  /* of timed inputs unless the user names one */
+	bool gated, cold_cache, quick;
+	bool beside;                /* for comparison only: never wins a ceiling */
+	unsigned burst_finalists, sustained_finalists; /* 0: the row has no such regime */
+	double tolerance;           /* spread above this makes a row unstable; 0: none */
+};
+
+struct ceil_bench;
+struct ceil_point {
+	const struct ceil_bench *bench;
+	const struct ceil_variant *variant;
+	const struct ceil_case *cas;
+	enum ceil_regime regime;
+	enum ceil_pattern pattern; /* of timed inputs */
+};
+
+/* Per launch; compulsory traffic. */
+struct ceil_work {
+	double flops, bytes_read, bytes_written, bytes_wire;
+};
+
+struct ceil_bench {
+	const char *name, *summary, *doc, *source;
+	const struct ceil_variant *variants;
+	size_t variant_count;
+	const struct ceil_axis *axes;
+	size_t axis_count;
+	const struct ceil_case *cases;
+	size_t case_count;
+	size_t buf_count;
+	bool concurrent; /* all devices at once, a barrier per sample */
+	enum ceil_pattern check_pattern;
+
+	/*
+	 * shape - sizes, places, geometry of a point on a device. Pure.
+	 * Return: CEIL_OK; CEIL_E_UNSUPPORTED if the device cannot (too little memory: how much
+	 * is needed and there); CEIL_E_USAGE if the axes make no sense.
+	 */
+	enum ceil_status (*shape)(const struct ceil_point *p, const struct ceil_device_props *d,
+	                          struct ceil_launch *ret_l,
+	                          struct ceil_buffer ret_buf[CEIL_MAX_BUFS],
+	                          struct ceil_error *err);
+	/* work - the cost model of one launch. Pure, cannot fail. */
+	void (*work)(const struct ceil_point *p, const struct ceil_launch *l,
+	             struct ceil_work *ret_w);
+
+	/* Optional. Says how many candidates (algorithms) the loop shall try, interleaved. */
+	enum ceil_status (*prepare)(const struct ceil_point *p, struct ceil_device *dev,
+	                            struct ceil_launch *l, uint32_t *ret_candidates,
+	                            struct ceil_error *err);
+	void (*release)(struct ceil_launch *l); /* with prepare; a half-made state is fine */
+	/* Optional, with prepare: the chosen candidate in words, so that it can be repeated. */
+	void (*describe)(const struct ceil_launch *l, char *ret_text, size_t size);
+
+	/*
+	 * check - after one launch on inputs of check_pattern and seed, outputs poisoned before:
+	 * is every element right? Return: CEIL_OK; CEIL_E_WRONG with what was expected and found.
+	 */
+	enum ceil_status (*check)(const struct ceil_point *p, struct ceil_device *dev,
+	                          const struct ceil_launch *l,
+	                          const struct ceil_buffer buf[CEIL_MAX_BUFS], uint64_t seed,
+	                          struct ceil_error *err);
+};
+
+/* bench/all.c: the one list, NULL-terminated, in the order of a run (cool before hot). */
+extern const struct ceil_bench *const ceil_benches[];
+
+/* ceil_bench_find - by name, or NULL. */
+const struct ceil_bench *ceil_bench_find(const char *name);
+
+/* Names for rows: "GB/s", "burst" (or ""), "tensor", "marks". */
+const char *ceil_unit_name(enum ceil_unit unit);
+const char *ceil_regime_name(enum ceil_regime regime);
+const char *ceil_resource_name(enum ceil_resource resource);
+const char *ceil_timing_name(enum ceil_timing timing);
+/* Whether smaller values are better: times and cycles. */
+bool ceil_unit_lower_is_better(enum ceil_unit unit);
+
+#ifdef CEIL_HAVE_CUDA
+#define CEIL_IF_CUDA(fn) .launch = (fn)
+#else
+#define CEIL_IF_CUDA(fn) .why_not = "this build has no CUDA: install the CUDA toolkit and build again"
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+/* The plan: filters x variants x cases = points, priced and fitted to the budget. Pure. */
+#ifndef CEIL_PLAN_H
+#define CEIL_PLAN_H
+
+#include "harness/base/text.h"
+#include "harness/measure/bench.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the user asked for. Empty lists mean all. */
+struct ceil_filter {
+	struct ceil_list benches, variants, dtypes, ceilings;
+	const char *backend; /* NULL: all */
+	const struct ceil_case *cases; /* a user's own shapes instead of the bench's; or NULL */
+	size_t case_count;
+	bool quick, own_pattern;
+	enum ceil_pattern pattern; /* with own_pattern */
+};
+
+enum ceil_fate { CEIL_RUN, CEIL_UNSUPPORTED, CEIL_SKIPPED };
+
+struct ceil_entry {
+	struct ceil_point point;
+	enum ceil_fate fate;
+	char reason[192];  /* when not CEIL_RUN */
+	double price_s;    /* of the search, and its share of the finals */
+};
+
+struct ceil_plan {
+	struct ceil_entry *v; /* in the order of the run */
+	size_t count, cap;
+	double price_s, sustained_s; /* all; and the sustained rows in it */
+	bool drop_sustained;
+	char coverage[256]; /* what the budget dropped, in words; "" if nothing */
+};
+
+/*
+ * ceil_plan_make - the points of a backend's device. With props the points are also checked
+ * against the device; NULL leaves them as they are (no device: every point unsupported).
+ * @why_not: with NULL props, the reason that stands in the rows.
+ * Return: CEIL_E_USAGE if a filter names nothing, with the nearest name; CEIL_E_NOMEM.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend,
+                                                const struct ceil_device_props *props,
+                                                const char *why_not, struct ceil_plan *ret_plan,
+                                                struct ceil_error *err);
+
+/*
+ * ceil_plan_fit - drops sustained rows, then cases that --quick leaves out, then variants that
+ * it leaves out, until the price is within budget_s; what goes is skipped with the reason.
+ */
+void ceil_plan_fit(struct ceil_plan *plan, double budget_s);
+
+void ceil_plan_done(struct ceil_plan *plan);
+
+/* ceil_filter_check - every name in the filter exists. Return: CEIL_E_USAGE, nearest name. */
+CEIL_MUST_CHECK enum ceil_status ceil_filter_check(const struct ceil_filter *f,
+                                                   struct ceil_error *err);
+
+/* ceil_point_ceiling - "gemm.bf16.burst": the variant's ceiling and the regime. */
+void ceil_point_ceiling(const struct ceil_point *p, char *ret_text, size_t size);
+
+#endif

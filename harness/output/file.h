@@ -1,0 +1,28 @@
+/* Files that are either whole or marked partial: write, flush, check, rename. */
+#ifndef CEIL_FILE_H
+#define CEIL_FILE_H
+
+#include "harness/base/status.h"
+
+#include <stdio.h>
+
+enum { CEIL_PATH_MAX = 1024 };
+
+struct ceil_file {
+	FILE *f;
+	char path[CEIL_PATH_MAX], partial[CEIL_PATH_MAX + 8];
+};
+
+/* ceil_file_open - path.partial for writing. Return: CEIL_E_IO, what to do in words. */
+CEIL_MUST_CHECK enum ceil_status ceil_file_open(const char *path, struct ceil_file *ret_file,
+                                                struct ceil_error *err);
+/* ceil_file_flush - to the kernel; CEIL_E_IO when the disk is full, and the file stays partial. */
+CEIL_MUST_CHECK enum ceil_status ceil_file_flush(struct ceil_file *file, struct ceil_error *err);
+/* ceil_file_close - flush, fsync, close, rename. */
+CEIL_MUST_CHECK enum ceil_status ceil_file_close(struct ceil_file *file, struct ceil_error *err);
+/* ceil_file_abandon - closes and leaves the partial file. An unopened one is a no-op. */
+void ceil_file_abandon(struct ceil_file *file);
+/* ceil_make_folder - with its parents. Return: CEIL_E_IO, the part that failed and why. */
+CEIL_MUST_CHECK enum ceil_status ceil_make_folder(const char *path, struct ceil_error *err);
+
+#endif

@@ -1,0 +1,22 @@
+/* JSON by jansson: rows of a column table, and run.json. */
+#ifndef CEIL_JSON_H
+#define CEIL_JSON_H
+
+#include "harness/base/status.h"
+#include "harness/base/table.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* ceil_json_row - an object with a member for each present field; NULL if there is no memory. */
+json_t *ceil_json_row(const struct ceil_table *t, const void *row);
+
+/* ceil_json_write_line - the row as one line, with "table" first; flushed. */
+CEIL_MUST_CHECK enum ceil_status ceil_json_write_line(FILE *f, const struct ceil_table *t,
+                                                      const void *row, struct ceil_error *err);
+
+/* ceil_json_save - pretty, atomically, to path. */
+CEIL_MUST_CHECK enum ceil_status ceil_json_save(const char *path, const json_t *root,
+                                                struct ceil_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* The aligned table at the end of a run, and colours. */
+#ifndef CEIL_OUTPUT_TEXT_H
+#define CEIL_OUTPUT_TEXT_H
+
+#include "harness/analysis/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct ceil_text_style {
+	bool colour;
+	int columns; /* of the terminal; 100 where there is none */
+};
+
+/* ceil_text_style_of - colours only on a terminal, never with NO_COLOR set or TERM=dumb. */
+void ceil_text_style_of(FILE *f, struct ceil_text_style *ret_style);
+
+/*
+ * ceil_text_ceilings - ceiling, value, unit, theoretical, ratio, clock, what limits it, status;
+ * a heading per device. @fold_host: host rows become one line, since a GPU was measured.
+ */
+void ceil_text_ceilings(FILE *f, const struct ceil_text_style *style, const struct ceil_record *r,
+                        size_t count, bool fold_host);
+
+/* ceil_text_number - three to five significant digits, as a table wants them: 4697, 835.2, 51.48. */
+void ceil_text_number(char *ret_text, size_t size, double value);
+
+#endif

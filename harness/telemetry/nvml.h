@@ -1,0 +1,89 @@
+/* NVML by dlopen, in the form that rows need: one reading of one GPU, each value valid or absent. */
+#ifndef CEIL_NVML_H
+#define CEIL_NVML_H
+
+#include "harness/base/dynlib.h"
+#include "harness/base/status.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ceil_nvml; /* the library, opened and initialised */
+/* One GPU; belongs to its library, nothing to free. */
+struct ceil_nvml_gpu;
+
+/* What does not change during a run. Absent: "", NAN, -1. */
+struct ceil_nvml_info {
+	char name[96], uuid[48], pci_bus_id[32], vbios[48];
+	int index;                 /* nvidia-smi's */
+	int ecc, mig;              /* 0 off, 1 on, -1 unknown */
+	int processes;             /* compute processes that this namespace can see; -1 unknown */
+	int pcie_gen, pcie_width, pcie_max_gen, pcie_max_width; /* now, and of device and system */
+	int nvlink_count;
+	double nvlink_gb_s;        /* one direction, all active links */
+	double max_sm_mhz, max_memory_mhz;
+	double power_limit_w, power_default_w;
+	double memory_total_bytes, memory_used_bytes; /* used: without the driver's reserve */
+	double gpu_util_ratio;     /* of the last sample period */
+	int bus_bits;
+};
+
+/* A reading. NAN: not available here. Counters grow from driver load. */
+struct ceil_nvml_state {
+	uint64_t at_ns;            /* ceil_now_ns() */
+	double sm_mhz, memory_mhz; /* snapshots: information only */
+	double power_w;            /* 1 s average on most parts */
+	double energy_j;
+	double temp_c;
+	double gpu_util_ratio, memory_util_ratio;
+	double throttle_bits;      /* clocks event reasons, a small whole number */
+	double power_cap_ns, thermal_ns, hw_slowdown_ns; /* throttle-time counters */
+	double ecc_corrected, ecc_uncorrected;
+	int pcie_gen, pcie_width;
+};
+
+/* Between two readings of one GPU. */
+struct ceil_window {
+	double seconds;
+	double power_w;            /* energy over time; NAN under 1 s or without an energy counter */
+	double energy_j;
+	double temp_start_c, temp_end_c;
+	char throttle[64];         /* "sw_power_cap+hw_thermal", "none", "" unknown */
+	bool thermal;              /* thermal, hardware slowdown or power brake was active */
+	bool power_capped;
+};
+
+/*
+ * ceil_nvml_open - loads libnvidia-ml.so.1 (GPUCEIL_LIB_NVML overrides it) and initialises it.
+ * Return: CEIL_E_UNSUPPORTED if it is missing or lacks a required symbol; CEIL_E_DEVICE with
+ * NVML's own words if it does not start (driver not loaded, library and driver differ).
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_nvml_open(struct ceil_nvml **ret_nvml,
+                                                struct ceil_error *err);
+void ceil_nvml_close(struct ceil_nvml *nvml); /* NULL is a no-op */
+
+/* ceil_nvml_path - the file that was loaded; version and driver as NVML tells them, or "". */
+const char *ceil_nvml_path(const struct ceil_nvml *nvml);
+const char *ceil_nvml_version(const struct ceil_nvml *nvml);
+const char *ceil_nvml_driver(const struct ceil_nvml *nvml);
+
+int ceil_nvml_count(const struct ceil_nvml *nvml);
+/* ceil_nvml_at - by nvidia-smi's index, or NULL. */
+struct ceil_nvml_gpu *ceil_nvml_at(struct ceil_nvml *nvml, int index);
+/* ceil_nvml_find - by UUID ("GPU-..."), else by PCI bus id ("0000:01:00.0"), or NULL. */
+struct ceil_nvml_gpu *ceil_nvml_find(struct ceil_nvml *nvml, const char *uuid,
+                                     const char *pci_bus_id);
+
+/* ceil_nvml_info - reads what does not change. A lost GPU leaves values absent. */
+void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info);
+/* ceil_nvml_read - a reading now; gpu may be NULL: all absent but at_ns. */
+void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state);
+
+/* ceil_window_of - what happened between two readings. Pure. */
+void ceil_window_of(const struct ceil_nvml_state *from, const struct ceil_nvml_state *to,
+                    struct ceil_window *ret_w);
+
+/* ceil_throttle_text - reason bits as names joined by '+', "none" for 0. Idle is left out. */
+void ceil_throttle_text(uint64_t bits, char *ret_text, size_t size);
+
+#endif
