@@ -48,7 +48,7 @@ void ceil_table_clear(const struct ceil_table *t, void *row);
 /* ceil_table_find - the field of a name, or NULL. */
 const struct ceil_field *ceil_table_find(const struct ceil_table *t, const char *name);
 
-/* ceil_field_absent - whether the row has no value in this field. */
+/* ceil_field_absent - whether the row has no value in this field; an infinity is none. */
 bool ceil_field_absent(const struct ceil_field *f, const void *row);
 
 /*

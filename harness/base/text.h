@@ -4,6 +4,7 @@
 
 #include "harness/base/status.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,15 +17,20 @@ struct ceil_list {
 	char item[CEIL_LIST_MAX][CEIL_LIST_ITEM];
 };
 
-/* ceil_copy - copies as much of src as fits and terminates; NULL counts as "". */
+/* ceil_copy - copies what fits of src, whole UTF-8 characters, and terminates; NULL is "". */
 void ceil_copy(char *dst, size_t size, const char *src);
 
-/* ceil_append - formats behind what is in dst; what does not fit is cut. */
+/*
+ * ceil_append - formats behind what is in dst, in the C locale; what does not fit is cut, never
+ * inside a UTF-8 character. The arguments must not point into dst.
+ */
 void ceil_append(char *dst, size_t size, const char *format, ...) CEIL_PRINTF(3, 4);
+void ceil_vappend(char *dst, size_t size, const char *format, va_list ap) CEIL_PRINTF(3, 0);
 
 /*
  * ceil_list_add - splits text at commas and appends; blanks around items are dropped.
- * Return: CEIL_E_USAGE if an item is empty, too long, or there are too many.
+ * Return: CEIL_E_USAGE if an item is empty, too long, or there are too many; the list is as it
+ * was then.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_list_add(struct ceil_list *list, const char *text,
                                                struct ceil_error *err);
@@ -34,18 +40,18 @@ bool ceil_list_has(const struct ceil_list *list, const char *name);
 
 /*
  * ceil_suggest - the known name nearest to a mistyped one (Damerau-Levenshtein, at most a third
- * of its length wrong), or NULL. @names: NULL-terminated.
+ * of its length wrong, case aside), or NULL. @names: NULL-terminated.
  */
 const char *ceil_suggest(const char *typed, const char *const *names);
 
 /* ceil_human_bytes - 8589934592 -> "8 GiB", 1536 -> "1.5 KiB". */
 void ceil_human_bytes(char *ret_text, size_t size, uint64_t bytes);
 
-/* ceil_human_seconds - 75 s -> "1 min 15 s", 0.25 s -> "0.25 s". */
+/* ceil_human_seconds - 75 s -> "1 min 15 s", 0.25 s -> "0.25 s", NAN -> "". */
 void ceil_human_seconds(char *ret_text, size_t size, double seconds);
 
 /*
- * ceil_parse_duration_ns - "90", "90s", "2m", "1h", "250ms" -> ns; a bare number is seconds.
+ * ceil_parse_duration_ns - "90", "90s", "2m", "1h", "1.5min", "250ms" -> ns; a bare number is s.
  * Return: CEIL_E_USAGE if it is not one, is 0 or negative, or is over 7 days.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_parse_duration_ns(const char *text, uint64_t *ret_ns,
