@@ -55,6 +55,7 @@ struct ceil_variant {
 	const char *why_not;        /* the reason that stands in the row when launch is NULL */
 	int min_cc, max_cc;         /* 75; wgmma: 90 and 90; 0: no bound */
 	uint32_t threads, per_thread; /* geometry that shape() turns into a grid; 0: not used */
+	uint32_t blocks_per_sm;     /* a grid that loops over the work; 0: one that covers it */
 	enum ceil_pattern pattern;  /* of timed inputs unless the user names one */
 	bool gated, cold_cache, quick;
 	bool beside;                /* for comparison only: never wins a ceiling */
