@@ -73,7 +73,7 @@ static inline CEIL_HD double ceil_value(enum ceil_pattern pattern, uint64_t seed
 		bits = ceil_bits(seed, buffer, index % CEIL_PERIOD);
 		return (double)((int)(((bits >> 32) * 17u) >> 32) - 8);
 	case CEIL_TERNARY:
-		bits = ceil_bits(seed, buffer, index % CEIL_PERIOD) & 15u;
+		bits = ceil_bits(seed, buffer, index) & 15u;
 		return bits == 0 ? -1.0 : bits == 1 ? 1.0 : 0.0;
 	default:
 		return 0.0;
