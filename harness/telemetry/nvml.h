@@ -1,4 +1,4 @@
-/* NVML by dlopen, in the form that rows need: one reading of one GPU, each value valid or absent. */
+/* NVML by dlopen, in the form that rows need: each value valid or absent. */
 #ifndef CEIL_NVML_H
 #define CEIL_NVML_H
 
@@ -15,16 +15,17 @@ struct ceil_nvml_gpu;
 /* What does not change during a run. Absent: "", NAN, -1. */
 struct ceil_nvml_info {
 	char name[96], uuid[48], pci_bus_id[32], vbios[48];
-	int index;                 /* nvidia-smi's */
-	int ecc, mig;              /* 0 off, 1 on, -1 unknown */
-	int processes;             /* compute processes that this namespace can see; -1 unknown */
+	int index;        /* nvidia-smi's */
+	int ecc, mig;     /* 0 off, 1 on, -1 unknown */
+	int compute_mode; /* 0 shared, 2 prohibited, 3 one process only, -1 unknown */
+	int processes;    /* compute processes that this namespace can see; -1 unknown */
 	int pcie_gen, pcie_width, pcie_max_gen, pcie_max_width; /* now, and of device and system */
-	int nvlink_count;
-	double nvlink_gb_s;        /* one direction, all active links */
+	int nvlink_count;                                       /* active links */
+	double nvlink_gb_s; /* raw rate of these, one direction; NAN without one */
 	double max_sm_mhz, max_memory_mhz;
 	double power_limit_w, power_default_w;
 	double memory_total_bytes, memory_used_bytes; /* used: without the driver's reserve */
-	double gpu_util_ratio;     /* of the last sample period */
+	double gpu_util_ratio;                        /* of the last sample period */
 	int bus_bits;
 };
 
@@ -36,20 +37,21 @@ struct ceil_nvml_state {
 	double energy_j;
 	double temp_c;
 	double gpu_util_ratio, memory_util_ratio;
-	double throttle_bits;      /* clocks event reasons, a small whole number */
-	double power_cap_ns, thermal_ns, hw_slowdown_ns; /* throttle-time counters */
-	double ecc_corrected, ecc_uncorrected;
+	double throttle_bits; /* clocks event reasons, a small whole number */
+	/* Throttle-time counters: power cap; temperature; hardware slowdown and power brake. */
+	double power_cap_ns, thermal_ns, hw_slowdown_ns;
+	double ecc_corrected, ecc_uncorrected; /* volatile: since the driver was loaded */
 	int pcie_gen, pcie_width;
 };
 
 /* Between two readings of one GPU. */
 struct ceil_window {
 	double seconds;
-	double power_w;            /* energy over time; NAN under 1 s or without an energy counter */
+	double power_w; /* energy over time; NAN under 1 s or without an energy counter */
 	double energy_j;
 	double temp_start_c, temp_end_c;
-	char throttle[64];         /* "sw_power_cap+hw_thermal", "none", "" unknown */
-	bool thermal;              /* thermal, hardware slowdown or power brake was active */
+	char throttle[64]; /* "sw_power_cap+hw_thermal", "none", "" unknown */
+	bool thermal;      /* thermal, hardware slowdown or power brake was active */
 	bool power_capped;
 };
 
@@ -79,7 +81,20 @@ void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info);
 /* ceil_nvml_read - a reading now; gpu may be NULL: all absent but at_ns. */
 void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state);
 
-/* ceil_window_of - what happened between two readings. Pure. */
+/*
+ * ceil_nvml_pids - processes that compute on the GPU, as far as this namespace can see them.
+ * @ret_pid: the first of them, at most cap.
+ * Return: how many there are, which may be over cap; -1 if NVML does not tell.
+ */
+int ceil_nvml_pids(struct ceil_nvml_gpu *gpu, unsigned *ret_pid, unsigned cap);
+
+/*
+ * ceil_window_of - what happened between two readings of one GPU. Pure.
+ * The throttle-time counters say what held clocks back in between, the reason bits of the end
+ * what does so then; without counters the bits of both ends count. A lone hw_slowdown bit, which
+ * a mere change of clocks may raise, counts as thermal only if no counter denies it or both ends
+ * show it.
+ */
 void ceil_window_of(const struct ceil_nvml_state *from, const struct ceil_nvml_state *to,
                     struct ceil_window *ret_w);
 
