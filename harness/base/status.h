@@ -20,6 +20,7 @@ enum ceil_status {
 	CEIL_E_TIMEOUT,     /* a device did not answer in time: it may hang */
 	CEIL_E_WRONG,       /* a computed result is wrong */
 	CEIL_E_CANCELLED,   /* the user stopped the run */
+	CEIL_E_BUDGET,      /* the time that the run may take is spent */
 	CEIL_STATUS_COUNT
 };
 
@@ -46,6 +47,7 @@ enum ceil_status ceil_fail(struct ceil_error *err, enum ceil_status status, cons
 
 /*
  * ceil_context - puts "prefix: " before the text that is there, for a caller who knows more.
+ * @err: holds a failure; not NULL.
  * Return: err->status.
  */
 enum ceil_status ceil_context(struct ceil_error *err, const char *format, ...) CEIL_PRINTF(2, 3);

@@ -63,6 +63,9 @@ struct ceil_backend {
 	/* Devices that can be opened. Return: CEIL_E_UNSUPPORTED with the reason if there is none
 	 * and nothing is broken, CEIL_E_DEVICE if something is. */
 	enum ceil_status (*count)(int *ret_count, struct ceil_error *err);
+	/* Who a device is, without a context on it: label, name, uuid, pci_bus_id, driver at least. */
+	enum ceil_status (*peek)(int ordinal, struct ceil_device_props *ret_props,
+	                         struct ceil_error *err);
 	enum ceil_status (*open)(int ordinal, struct ceil_device **ret_dev, struct ceil_error *err);
 	void (*close)(struct ceil_device *dev); /* NULL is a no-op */
 
@@ -88,7 +91,7 @@ struct ceil_backend {
 	enum ceil_status (*read)(struct ceil_device *dev, void *dst, const void *src,
 	                         uint64_t bytes, struct ceil_error *err);
 
-	/* Time stamps in stream order. */
+	/* Time stamps in stream order; elapsed_ns is for marks that are past. */
 	enum ceil_status (*mark)(struct ceil_device *dev, int stream, int slot,
 	                         struct ceil_error *err);
 	enum ceil_status (*elapsed_ns)(struct ceil_device *dev, int from, int to, double *ret_ns,
@@ -105,7 +108,8 @@ struct ceil_backend {
 	enum ceil_status (*flush_cache)(struct ceil_device *dev, struct ceil_error *err);
 	/* Holds stream 0 until it is opened; opens by itself after two seconds. */
 	enum ceil_status (*gate)(struct ceil_device *dev, bool closed, struct ceil_error *err);
-	/* Core-clock stamps in the order of stream 0, and the mean MHz between two of them. */
+	/* Core-clock stamps in the order of stream 0, and the mean MHz between two of them, which
+	 * are past (their marks are): it must not wait for work that was enqueued later. */
 	enum ceil_status (*clock)(struct ceil_device *dev, int slot, struct ceil_error *err);
 	enum ceil_status (*clock_mhz)(struct ceil_device *dev, int from, int to, double *ret_mhz,
 	                              struct ceil_error *err);
