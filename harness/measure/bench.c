@@ -1,0 +1,54 @@
+/* Names of what bench tables say: units, regimes, resources, timings. */
+#include "harness/measure/bench.h"
+
+#include <string.h>
+
+static const char *const unit_names[] = {
+	[CEIL_GB_S] = "GB/s", [CEIL_TFLOP_S] = "TFLOP/s", [CEIL_TOP_S] = "TOP/s",
+	[CEIL_US] = "us",     [CEIL_NS] = "ns",           [CEIL_PER_S] = "1/s",
+	[CEIL_CYCLES] = "cycles",
+};
+
+static const char *const regime_names[CEIL_REGIME_COUNT] = {
+	[CEIL_NOREGIME] = "",
+	[CEIL_BURST] = "burst",
+	[CEIL_SUSTAINED] = "sustained",
+};
+
+static const char *const resource_names[CEIL_R_COUNT] = {
+	[CEIL_R_DRAM] = "dram",         [CEIL_R_L2] = "l2",           [CEIL_R_SMEM] = "smem",
+	[CEIL_R_FMA] = "fma",           [CEIL_R_TENSOR] = "tensor",   [CEIL_R_LAUNCH] = "launch",
+	[CEIL_R_HOSTLINK] = "hostlink", [CEIL_R_PEER] = "peer",       [CEIL_R_FABRIC] = "fabric",
+	[CEIL_R_STORAGE] = "storage",   [CEIL_R_LATENCY] = "latency",
+};
+
+static const char *const timing_names[] = {
+	[CEIL_TIME_MARKS] = "marks",
+	[CEIL_TIME_HOST_EACH] = "host",
+	[CEIL_TIME_SELF] = "self",
+};
+
+const char *ceil_unit_name(enum ceil_unit unit)
+{
+	return unit_names[unit];
+}
+
+const char *ceil_regime_name(enum ceil_regime regime)
+{
+	return regime_names[regime];
+}
+
+const char *ceil_resource_name(enum ceil_resource resource)
+{
+	return resource_names[resource];
+}
+
+const char *ceil_timing_name(enum ceil_timing timing)
+{
+	return timing_names[timing];
+}
+
+bool ceil_unit_lower_is_better(enum ceil_unit unit)
+{
+	return unit == CEIL_US || unit == CEIL_NS || unit == CEIL_CYCLES;
+}

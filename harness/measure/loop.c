@@ -1,0 +1,358 @@
+/* The one measuring loop: it alone warms up, gates, times, drops and stops. */
+#include "harness/measure/loop.h"
+
+#include "harness/base/alloc.h"
+#include "harness/base/cancel.h"
+#include "harness/base/clock.h"
+#include "harness/base/text.h"
+#include "harness/measure/meter.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const row_status_names[CEIL_ROW_STATUS_COUNT] = {
+	[CEIL_ROW_OK] = "ok",
+	[CEIL_ROW_UNSUPPORTED] = "unsupported",
+	[CEIL_ROW_SKIPPED] = "skipped",
+	[CEIL_ROW_UNSTABLE] = "unstable",
+	[CEIL_ROW_THROTTLED] = "throttled",
+	[CEIL_ROW_SUSPECT] = "suspect",
+	[CEIL_ROW_FAILED] = "failed",
+	[CEIL_ROW_CANCELLED] = "cancelled",
+};
+
+const char *ceil_row_status_name(enum ceil_row_status status)
+{
+	return row_status_names[status];
+}
+
+enum ceil_row_status ceil_row_status_of(enum ceil_status status)
+{
+	switch (status) {
+	case CEIL_OK:
+		return CEIL_ROW_OK;
+	case CEIL_E_UNSUPPORTED:
+		return CEIL_ROW_UNSUPPORTED;
+	case CEIL_E_NOMEM:
+	case CEIL_E_BUDGET:
+		return CEIL_ROW_SKIPPED;
+	case CEIL_E_CANCELLED:
+		return CEIL_ROW_CANCELLED;
+	default:
+		return CEIL_ROW_FAILED;
+	}
+}
+
+/* ---- values: the one division */
+
+double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double time_ns)
+{
+	switch (unit) {
+	case CEIL_GB_S:
+		return (w->bytes_wire > 0.0 ? w->bytes_wire : w->bytes_read + w->bytes_written) / time_ns;
+	case CEIL_TFLOP_S:
+	case CEIL_TOP_S:
+		return w->flops / time_ns * 1e-3;
+	case CEIL_US:
+		return time_ns * 1e-3;
+	case CEIL_PER_S:
+		return 1e9 / time_ns;
+	default:
+		return time_ns;
+	}
+}
+
+/* The median; of a sustained row the mean of the steady part. */
+static double outcome_time_ns(const struct ceil_outcome *o)
+{
+	return o->point.regime == CEIL_SUSTAINED ? o->stats.mean : o->stats.median;
+}
+
+double ceil_outcome_value(const struct ceil_outcome *o)
+{
+	if (o->stats.count == 0)
+		return (double)NAN;
+	return ceil_value_from(o->point.variant->unit, &o->work, outcome_time_ns(o));
+}
+
+bool ceil_outcome_better(const struct ceil_outcome *a, const struct ceil_outcome *b)
+{
+	const double x = ceil_outcome_value(a);
+	const double y = ceil_outcome_value(b);
+
+	return ceil_unit_lower_is_better(a->point.variant->unit) ? x < y : x > y;
+}
+
+/* ---- the meter */
+
+enum ceil_status ceil_meter_open(struct ceil_device *dev, const struct ceil_meter_options *options,
+                                 struct ceil_meter **ret_meter, struct ceil_error *err)
+{
+	struct ceil_meter *m = ceil_alloc(1, sizeof(*m), err);
+	struct ceil_nvml_state state;
+	enum ceil_status st;
+
+	if (!m)
+		return CEIL_E_NOMEM;
+	m->dev = dev;
+	m->options = *options;
+	st = ceil_sample_timer(m, err);
+	if (st != CEIL_OK) {
+		free(m);
+		return st;
+	}
+	ceil_nvml_read(options->gpu, &state);
+	m->start_temp_c = state.temp_c;
+	*ret_meter = m;
+	return CEIL_OK;
+}
+
+void ceil_meter_close(struct ceil_meter *m)
+{
+	if (!m)
+		return;
+	ceil_place_done(&m->place, m->dev);
+	free(m);
+}
+
+const struct ceil_timer *ceil_meter_timer(const struct ceil_meter *m)
+{
+	return &m->timer;
+}
+
+bool ceil_meter_late(const struct ceil_meter *m)
+{
+	return m->options.deadline_ns && ceil_now_ns() >= m->options.deadline_ns;
+}
+
+/* ---- one point */
+
+static enum ceil_status set_up(struct ceil_meter *m, struct ceil_setup *s, struct ceil_outcome *o,
+                               struct ceil_error *err)
+{
+	const struct ceil_point *p = s->point;
+	const size_t count = p->bench->buf_count;
+	enum ceil_status st;
+
+	st = p->bench->shape(p, &m->dev->props, &s->launch, s->buf, err);
+	if (st == CEIL_OK)
+		st = m->dev->backend->bind(m->dev, &s->launch, err);
+	if (st == CEIL_OK)
+		st = ceil_place_buffers(&m->place, m->dev, s->buf, count, &s->launch, err);
+	if (st == CEIL_OK)
+		st = ceil_place_fill(&m->place, m->dev, s->buf, count, p->pattern, m->options.seed, err);
+	o->candidates = 1;
+	if (st == CEIL_OK && p->bench->prepare) {
+		s->prepared = true;
+		st = p->bench->prepare(p, m->dev, &s->launch, &o->candidates, err);
+	}
+	for (size_t i = 0; i < count; i++)
+		o->footprint_bytes += s->buf[i].role == CEIL_WORKSPACE ? 0 : s->buf[i].bytes;
+	return st;
+}
+
+/* Every kernel and size runs once ungated before it is timed: code loads lazily. */
+static enum ceil_status warm_up(struct ceil_meter *m, struct ceil_setup *s, struct ceil_error *err)
+{
+	const enum ceil_status st = s->point->variant->launch(&s->launch, err);
+
+	return st == CEIL_OK ? ceil_sample_wait(m, err) : st;
+}
+
+static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
+                               const struct ceil_effort *effort, uint32_t algorithm,
+                               struct ceil_outcome *o, struct ceil_error *err)
+{
+	/* Short samples: heat and power average over a few milliseconds at most. */
+	const uint64_t short_ns = CEIL_NS_PER_MS;
+	enum ceil_status st = CEIL_OK;
+
+	if (algorithm != CEIL_SEARCH && algorithm >= o->candidates)
+		return ceil_fail(err, CEIL_E_UNSUPPORTED, "algorithm %u of %u is not offered again",
+		                 algorithm, o->candidates);
+	if (algorithm != CEIL_SEARCH)
+		s->launch.candidate = algorithm;
+	else if (o->candidates > 1)
+		st = ceil_search_candidate(m, s, o->candidates,
+		                           effort->sample_ns < short_ns ? effort->sample_ns : short_ns,
+		                           &o->first_ns, err);
+	if (st == CEIL_OK && s->point->bench->describe)
+		s->point->bench->describe(&s->launch, o->algorithm, sizeof(o->algorithm));
+	return st == CEIL_OK ? warm_up(m, s, err) : st;
+}
+
+/* Before a burst row: within 3 K of where the run began, 5 s at most. */
+static void cool_down(const struct ceil_meter *m)
+{
+	const uint64_t give_up_ns = ceil_now_ns() + 5ull * CEIL_NS_PER_S;
+	struct ceil_nvml_state state;
+
+	for (;;) {
+		ceil_nvml_read(m->options.gpu, &state);
+		if (!(state.temp_c > m->start_temp_c + 3.0) || ceil_now_ns() >= give_up_ns ||
+		    ceil_cancel_signal())
+			return;
+		ceil_sleep_ns(100 * CEIL_NS_PER_MS);
+	}
+}
+
+static enum ceil_status may_go_on(const struct ceil_meter *m, const struct ceil_outcome *o,
+                                  struct ceil_error *err)
+{
+	if (ceil_cancel_signal())
+		return ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d", ceil_cancel_signal());
+	if (o->series.count == 0 && ceil_meter_late(m))
+		return ceil_fail(err, CEIL_E_BUDGET, "the budget was spent before this row");
+	return CEIL_OK;
+}
+
+static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
+                                     const struct ceil_effort *effort, struct ceil_outcome *o,
+                                     struct ceil_error *err)
+{
+	const bool burst = s->point->regime == CEIL_BURST;
+	const struct ceil_stop_rule *rule = ceil_stop_rule_find(burst ? "count" : "precise");
+	enum ceil_status st = ceil_sample_grow(m, s, effort->sample_ns, err);
+	const uint64_t from_ns = ceil_now_ns();
+
+	while (st == CEIL_OK && o->stop == CEIL_GO_ON) {
+		struct ceil_sample x;
+
+		st = may_go_on(m, o, err);
+		if (st == CEIL_OK && effort->idle_ns)
+			ceil_sleep_ns(effort->idle_ns);
+		if (st == CEIL_OK)
+			st = ceil_sample_batch(m, s, &x, err);
+		if (st != CEIL_OK)
+			break;
+		if (o->series.count == 0 && !burst && x.drop == CEIL_KEEP)
+			x.drop = CEIL_DROP_WARMUP;
+		st = ceil_series_add(&o->series, &x, err);
+		o->stop = rule->step(&o->series, effort, ceil_now_ns() - from_ns);
+		if (m->options.progress)
+			m->options.progress(m->options.user, o);
+	}
+	return st;
+}
+
+static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
+                               const struct ceil_effort *effort, struct ceil_outcome *o,
+                               struct ceil_error *err)
+{
+	struct ceil_nvml_state before;
+	struct ceil_nvml_state after;
+	enum ceil_status st;
+
+	if (s->point->regime == CEIL_BURST)
+		cool_down(m);
+	ceil_nvml_read(m->options.gpu, &before);
+	st = s->point->regime == CEIL_SUSTAINED ? ceil_sample_sustained(m, s, effort, o, err)
+	                                        : sample_until(m, s, effort, o, err);
+	ceil_nvml_read(m->options.gpu, &after);
+	ceil_window_of(&before, &after, &o->window);
+	return st;
+}
+
+/* An untimed launch of the same kernel and algorithm on data with one exact answer. */
+static enum ceil_status check(struct ceil_meter *m, struct ceil_setup *s, struct ceil_outcome *o,
+                              struct ceil_error *err)
+{
+	const struct ceil_bench *b = s->point->bench;
+	const uint64_t seed = m->options.seed;
+	enum ceil_status st;
+
+	if (!b->check)
+		return CEIL_OK;
+	st = ceil_place_fill(&m->place, m->dev, s->buf, b->buf_count, b->check_pattern, seed, err);
+	if (st == CEIL_OK)
+		st = warm_up(m, s, err);
+	if (st == CEIL_OK)
+		st = b->check(s->point, m->dev, &s->launch, s->buf, seed, err);
+	o->checked = st == CEIL_OK;
+	return st;
+}
+
+static void conclude(struct ceil_outcome *o)
+{
+	const bool sustained = o->point.regime == CEIL_SUSTAINED;
+
+	if (sustained && o->steady_from >= o->series.count) {
+		/* What was measured stays, its second half, and the row says that it moved. */
+		o->steady_from = o->series.count / 2;
+		o->status = CEIL_ROW_UNSTABLE;
+		ceil_copy(o->reason, sizeof(o->reason), "rate or clock did not settle within 0.5 %");
+	}
+	ceil_stats_of(&o->series, o->steady_from, &o->stats);
+	if (o->stats.count > 0)
+		return;
+	o->status = CEIL_ROW_FAILED;
+	ceil_copy(o->reason, sizeof(o->reason), "no sample was long enough for the timer");
+}
+
+static void fail_outcome(struct ceil_outcome *o, const struct ceil_error *err)
+{
+	o->status = ceil_row_status_of(err->status);
+	ceil_copy(o->reason, sizeof(o->reason), err->text);
+	/* What a cancelled row has measured still means something; a wrong one means nothing. */
+	if (o->status == CEIL_ROW_CANCELLED)
+		ceil_stats_of(&o->series, 0, &o->stats);
+}
+
+static void start_outcome(struct ceil_outcome *o, const struct ceil_point *p)
+{
+	const struct ceil_series none = {0};
+
+	*o = (struct ceil_outcome){.point = *p, .first_ns = (double)NAN};
+	ceil_stats_of(&none, 0, &o->stats);
+	ceil_window_of(NULL, NULL, &o->window);
+	ceil_utc(o->started_utc, sizeof(o->started_utc));
+}
+
+/* A device that fails twice is gone; one that recovers costs its row alone. */
+static enum ceil_status after_failure(struct ceil_meter *m, struct ceil_error *err)
+{
+	struct ceil_error probe = {CEIL_OK, ""};
+
+	if (err->status == CEIL_E_TIMEOUT || err->status == CEIL_E_CANCELLED)
+		return err->status;
+	if (err->status != CEIL_E_DEVICE)
+		return CEIL_OK;
+	return ceil_sample_wait(m, &probe) == CEIL_OK ? CEIL_OK : CEIL_E_DEVICE;
+}
+
+enum ceil_status ceil_meter_point(struct ceil_meter *m, const struct ceil_point *p,
+                                  const struct ceil_effort *effort, uint32_t algorithm,
+                                  struct ceil_outcome *ret_o, struct ceil_error *err)
+{
+	struct ceil_setup s = {.point = p, .batch = 1};
+	enum ceil_status st;
+
+	start_outcome(ret_o, p);
+	st = may_go_on(m, ret_o, err);
+	if (st == CEIL_OK)
+		st = set_up(m, &s, ret_o, err);
+	if (st == CEIL_OK)
+		st = choose(m, &s, effort, algorithm, ret_o, err);
+	if (st == CEIL_OK) {
+		p->bench->work(p, &s.launch, &ret_o->work);
+		st = sample(m, &s, effort, ret_o, err);
+	}
+	if (st == CEIL_OK)
+		st = check(m, &s, ret_o, err);
+	if (st == CEIL_OK)
+		conclude(ret_o);
+	else
+		fail_outcome(ret_o, err);
+	ret_o->launch = s.launch;
+	st = st == CEIL_OK ? CEIL_OK : after_failure(m, err);
+	/* A hung device must not be called again, not even to give back a plan. */
+	if (s.prepared && p->bench->release && st != CEIL_E_TIMEOUT)
+		p->bench->release(&s.launch);
+	return st;
+}
+
+void ceil_outcome_done(struct ceil_outcome *o)
+{
+	ceil_series_done(&o->series);
+}

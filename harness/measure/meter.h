@@ -1,0 +1,67 @@
+/* The inside of a meter, shared by the files of the loop; nobody else includes it. */
+#ifndef CEIL_METER_H
+#define CEIL_METER_H
+
+#include "harness/measure/loop.h"
+#include "harness/measure/place.h"
+
+struct ceil_meter {
+	struct ceil_device *dev;
+	struct ceil_meter_options options;
+	struct ceil_timer timer;
+	struct ceil_place place;
+	double start_temp_c; /* when the meter was opened; what a cool-down waits for */
+};
+
+/* What one point has open while it is measured. */
+struct ceil_setup {
+	const struct ceil_point *point;
+	struct ceil_launch launch;
+	struct ceil_buffer buf[CEIL_MAX_BUFS];
+	uint64_t batch;
+	bool prepared;
+};
+
+/* ---- sample.c: timing */
+
+/* ceil_sample_batch - one timed batch of s->batch launches as the variant's timing says. */
+CEIL_MUST_CHECK enum ceil_status ceil_sample_batch(struct ceil_meter *m, struct ceil_setup *s,
+                                                   struct ceil_sample *ret_sample,
+                                                   struct ceil_error *err);
+
+/*
+ * ceil_sample_grow - finds a batch that lasts want_ns: at least 1000 x the timer's resolution
+ * and 50 x its overhead, at most 512 launches behind the gate.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_sample_grow(struct ceil_meter *m, struct ceil_setup *s,
+                                                  uint64_t want_ns, struct ceil_error *err);
+
+/* ceil_sample_timer - resolution and overhead of a pair of marks. */
+CEIL_MUST_CHECK enum ceil_status ceil_sample_timer(struct ceil_meter *m, struct ceil_error *err);
+
+/* ceil_sample_wait - sync with the meter's time-out. */
+CEIL_MUST_CHECK enum ceil_status ceil_sample_wait(struct ceil_meter *m, struct ceil_error *err);
+
+/* ceil_sample_sustained - continuous samples of effort->sample_ns, the stream never empty. */
+CEIL_MUST_CHECK enum ceil_status ceil_sample_sustained(struct ceil_meter *m, struct ceil_setup *s,
+                                                       const struct ceil_effort *effort,
+                                                       struct ceil_outcome *o,
+                                                       struct ceil_error *err);
+
+/* ---- search.c: candidates */
+
+/*
+ * ceil_search_candidate - times all candidates interleaved, the slower half leaving after each
+ * round, and sets s->launch.candidate to the winner.
+ * @ret_first_ns: the median time of candidate 0.
+ * A candidate that fails to launch leaves; CEIL_E_UNSUPPORTED when none is left.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *s,
+                                                       uint32_t count, uint64_t sample_ns,
+                                                       double *ret_first_ns,
+                                                       struct ceil_error *err);
+
+/* ceil_meter_stop - CEIL_E_CANCELLED after a signal, CEIL_E_TIMEOUT never: deadline is a skip. */
+bool ceil_meter_late(const struct ceil_meter *m);
+
+#endif

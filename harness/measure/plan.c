@@ -1,0 +1,336 @@
+/* The plan: filters x variants x cases = points, priced and fitted to the budget. */
+#include "harness/measure/plan.h"
+
+#include "harness/base/alloc.h"
+#include "harness/base/dtype.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ceil_point_ceiling(const struct ceil_point *p, char *ret_text, size_t size)
+{
+	const char *regime = ceil_regime_name(p->regime);
+
+	ceil_copy(ret_text, size, p->variant->ceiling);
+	if (*regime)
+		ceil_append(ret_text, size, ".%s", regime);
+}
+
+/* ---- filters */
+
+/* A ceiling matches its own name and every family above it: "dram" has "dram.copy". */
+static bool ceiling_wanted(const struct ceil_list *list, const char *ceiling)
+{
+	if (list->count == 0)
+		return true;
+	for (size_t i = 0; i < list->count; i++) {
+		const size_t n = strlen(list->item[i]);
+
+		if (strncmp(ceiling, list->item[i], n) == 0 && (!ceiling[n] || ceiling[n] == '.'))
+			return true;
+	}
+	return false;
+}
+
+static bool dtype_wanted(const struct ceil_list *list, const struct ceil_types *t)
+{
+	return ceil_list_has(list, ceil_dtype_info(t->a)->name) ||
+	       ceil_list_has(list, ceil_dtype_info(t->b)->name);
+}
+
+static bool wanted(const struct ceil_filter *f, const struct ceil_bench *b,
+                   const struct ceil_variant *v, const char *backend)
+{
+	return strcmp(v->backend, backend) == 0 && ceil_list_has(&f->benches, b->name) &&
+	       ceil_list_has(&f->variants, v->name) && dtype_wanted(&f->dtypes, &v->types) &&
+	       ceiling_wanted(&f->ceilings, v->ceiling) && (!f->quick || v->quick);
+}
+
+static bool case_wanted(const struct ceil_filter *f, const struct ceil_case *c, const char *backend)
+{
+	return (!c->backend || strcmp(c->backend, backend) == 0) && (!f->quick || c->quick);
+}
+
+/* What a list may name, gathered from the tables: NULL-terminated, at most MAX_NAMES. */
+enum { MAX_NAMES = 512 };
+
+static void add_name(const char **names, size_t *n, const char *name)
+{
+	for (size_t i = 0; i < *n; i++) {
+		if (strcmp(names[i], name) == 0)
+			return;
+	}
+	if (*n + 1 < MAX_NAMES && *name)
+		names[(*n)++] = name;
+	names[*n] = NULL;
+}
+
+enum name_kind { BENCH_NAMES, VARIANT_NAMES, DTYPE_NAMES };
+
+static void gather(enum name_kind kind, const char **names)
+{
+	size_t n = 0;
+
+	names[0] = NULL;
+	for (int t = 0; kind == DTYPE_NAMES && t < CEIL_DTYPE_COUNT; t++)
+		add_name(names, &n, ceil_dtype_info((enum ceil_dtype)t)->name);
+	for (size_t b = 0; ceil_benches[b]; b++) {
+		if (kind == BENCH_NAMES)
+			add_name(names, &n, ceil_benches[b]->name);
+		for (size_t v = 0; kind == VARIANT_NAMES && v < ceil_benches[b]->variant_count; v++)
+			add_name(names, &n, ceil_benches[b]->variants[v].name);
+	}
+}
+
+static enum ceil_status check_list(const struct ceil_list *list, enum name_kind kind,
+                                   const char *what, const char *where, struct ceil_error *err)
+{
+	const char *names[MAX_NAMES];
+
+	gather(kind, names);
+	for (size_t i = 0; i < list->count; i++) {
+		bool known = false;
+
+		for (size_t j = 0; names[j] && !known; j++)
+			known = strcmp(names[j], list->item[i]) == 0;
+		if (known)
+			continue;
+		const char *near = ceil_suggest(list->item[i], names);
+
+		return ceil_fail(err, CEIL_E_USAGE, "unknown %s '%s'%s%s%s; `gpuceil list %s` shows all",
+		                 what, list->item[i], near ? ": did you mean '" : "",
+		                 near ? near : "", near ? "'?" : "", where);
+	}
+	return CEIL_OK;
+}
+
+enum ceil_status ceil_filter_check(const struct ceil_filter *f, struct ceil_error *err)
+{
+	enum ceil_status st;
+
+	st = check_list(&f->benches, BENCH_NAMES, "bench", "benches", err);
+	if (st == CEIL_OK)
+		st = check_list(&f->variants, VARIANT_NAMES, "variant", "variants", err);
+	if (st == CEIL_OK)
+		st = check_list(&f->dtypes, DTYPE_NAMES, "type", "dtypes", err);
+	return st;
+}
+
+/* ---- prices: rough, from the cost model and assumed rates; a plan, not a promise */
+
+/* Seconds of one launch at rates that the slowest current parts of the kind reach. */
+static double launch_s(const struct ceil_point *p, const struct ceil_launch *l)
+{
+	const bool host = strcmp(p->variant->backend, "host") == 0;
+	const double bytes_per_s = host ? 10e9 : 2000e9;
+	const double tensor_per_s = p->variant->types.a == CEIL_FP64 ? 30e12 : 300e12;
+	const double flops_per_s = host                                    ? 50e9
+	                           : p->variant->resource == CEIL_R_TENSOR ? tensor_per_s
+	                                                                   : 30e12;
+	struct ceil_work w = {0.0, 0.0, 0.0, 0.0};
+
+	p->bench->work(p, l, &w);
+	return fmax((w.bytes_read + w.bytes_written) / bytes_per_s, w.flops / flops_per_s);
+}
+
+/* Fills, the check and a dozen samples; the finals come on top. */
+static double search_s(const struct ceil_point *p, const struct ceil_launch *l)
+{
+	const double candidates = p->bench->prepare && p->variant->burst_finalists ? 60.0 : 0.0;
+	const double one = launch_s(p, l);
+
+	return 0.08 + (12.0 + 2.5 * candidates) * fmax(one, 0.0005);
+}
+
+static double finals_s(const struct ceil_variant *v)
+{
+	return v->burst_finalists ? v->burst_finalists * 1.5 : 0.4;
+}
+
+/* ---- making */
+
+static enum ceil_status add_entry(struct ceil_plan *plan, const struct ceil_entry *e,
+                                  struct ceil_error *err)
+{
+	void *v = plan->v;
+	const enum ceil_status st = ceil_grow(&v, &plan->cap, plan->count + 1, sizeof(*plan->v), err);
+
+	if (st != CEIL_OK)
+		return st;
+	plan->v = v;
+	plan->v[plan->count++] = *e;
+	return CEIL_OK;
+}
+
+static void refuse(struct ceil_entry *e, enum ceil_fate fate, const char *reason)
+{
+	e->fate = fate;
+	ceil_copy(e->reason, sizeof(e->reason), reason);
+}
+
+static bool capability_fits(const struct ceil_variant *v, const struct ceil_device_props *d)
+{
+	const int cc = d->cc_major * 10 + d->cc_minor;
+
+	return (!v->min_cc || cc >= v->min_cc) && (!v->max_cc || cc <= v->max_cc);
+}
+
+/* Whether this build and this device can; the price when they can. */
+static void judge_entry(struct ceil_entry *e, const struct ceil_device_props *d,
+                        const char *why_not)
+{
+	const struct ceil_variant *v = e->point.variant;
+	struct ceil_launch l = {0};
+	struct ceil_buffer buf[CEIL_MAX_BUFS] = {{0}};
+	struct ceil_error err = {CEIL_OK, ""};
+	char text[128];
+
+	if (!d) {
+		refuse(e, CEIL_UNSUPPORTED, why_not);
+		return;
+	}
+	if (!v->launch) {
+		refuse(e, CEIL_UNSUPPORTED, v->why_not ? v->why_not : "not in this build");
+		return;
+	}
+	if (!capability_fits(v, d)) {
+		snprintf(text, sizeof(text), "needs compute capability %d.%d%s, this part has %d.%d",
+		         (v->min_cc ? v->min_cc : v->max_cc) / 10,
+		         (v->min_cc ? v->min_cc : v->max_cc) % 10,
+		         v->max_cc && v->max_cc == v->min_cc ? " exactly" : "", d->cc_major,
+		         d->cc_minor);
+		refuse(e, CEIL_UNSUPPORTED, text);
+		return;
+	}
+	if (e->point.bench->shape(&e->point, d, &l, buf, &err) != CEIL_OK) {
+		refuse(e, err.status == CEIL_E_NOMEM ? CEIL_SKIPPED : CEIL_UNSUPPORTED, err.text);
+		return;
+	}
+	e->price_s = search_s(&e->point, &l);
+}
+
+static enum ceil_status add_variant(struct ceil_plan *plan, const struct ceil_filter *f,
+                                    const struct ceil_bench *b, const struct ceil_variant *v,
+                                    const struct ceil_device_props *props, const char *why_not,
+                                    struct ceil_error *err)
+{
+	const struct ceil_case *cases = f->cases ? f->cases : b->cases;
+	const size_t count = f->cases ? f->case_count : b->case_count;
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t c = 0; c < count && st == CEIL_OK; c++) {
+		struct ceil_entry e = {.point = {b, v, &cases[c], CEIL_NOREGIME, CEIL_NORMAL}};
+
+		if (!case_wanted(f, &cases[c], v->backend))
+			continue;
+		e.point.pattern = f->own_pattern ? f->pattern : v->pattern;
+		judge_entry(&e, props, why_not);
+		st = add_entry(plan, &e, err);
+	}
+	return st;
+}
+
+/* Finals are priced once a ceiling; sustained rows at the six seconds that they mostly take. */
+static void price_plan(struct ceil_plan *plan)
+{
+	plan->price_s = 0.0;
+	plan->sustained_s = 0.0;
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct ceil_entry *e = &plan->v[i];
+		bool first = e->fate == CEIL_RUN;
+
+		for (size_t j = 0; j < i && first; j++) {
+			first = plan->v[j].fate != CEIL_RUN ||
+			        strcmp(plan->v[j].point.variant->ceiling,
+			               e->point.variant->ceiling) != 0;
+		}
+		plan->price_s += e->fate == CEIL_RUN ? e->price_s : 0.0;
+		if (!first)
+			continue;
+		plan->price_s += finals_s(e->point.variant);
+		if (!plan->drop_sustained)
+			plan->sustained_s += 5.0 * e->point.variant->sustained_finalists;
+	}
+	plan->price_s += plan->sustained_s;
+}
+
+enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend,
+                                const struct ceil_device_props *props, const char *why_not,
+                                struct ceil_plan *ret_plan, struct ceil_error *err)
+{
+	struct ceil_plan plan = {0};
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t b = 0; ceil_benches[b] && st == CEIL_OK; b++) {
+		const struct ceil_bench *bench = ceil_benches[b];
+
+		for (size_t v = 0; v < bench->variant_count && st == CEIL_OK; v++) {
+			if (!wanted(f, bench, &bench->variants[v], backend))
+				continue;
+			st = add_variant(&plan, f, bench, &bench->variants[v], props, why_not, err);
+		}
+	}
+	if (st != CEIL_OK) {
+		ceil_plan_done(&plan);
+		return st;
+	}
+	price_plan(&plan);
+	*ret_plan = plan;
+	return CEIL_OK;
+}
+
+/* ---- fitting */
+
+enum drop_step { DROP_SUSTAINED, DROP_CASES, DROP_VARIANTS };
+
+static bool droppable(const struct ceil_entry *e, enum drop_step step)
+{
+	if (e->fate != CEIL_RUN)
+		return false;
+	return step == DROP_CASES ? !e->point.cas->quick
+	                          : step == DROP_VARIANTS && !e->point.variant->quick;
+}
+
+static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s)
+{
+	static const char *const words[] = {
+		[DROP_SUSTAINED] = "sustained rows",
+		[DROP_CASES] = "cases that --quick leaves out",
+		[DROP_VARIANTS] = "variants that --quick leaves out",
+	};
+	char reason[96];
+	size_t n = 0;
+
+	snprintf(reason, sizeof(reason), "left out to fit the budget of %.0f s", budget_s);
+	for (size_t i = 0; i < plan->count; i++) {
+		if (!droppable(&plan->v[i], step))
+			continue;
+		refuse(&plan->v[i], CEIL_SKIPPED, reason);
+		n++;
+	}
+	if (step == DROP_SUSTAINED && plan->sustained_s > 0.0) {
+		plan->drop_sustained = true;
+		n = 1;
+	}
+	if (n > 0) {
+		ceil_append(plan->coverage, sizeof(plan->coverage), "%s%s",
+		            *plan->coverage ? ", " : "", words[step]);
+	}
+	price_plan(plan);
+}
+
+void ceil_plan_fit(struct ceil_plan *plan, double budget_s)
+{
+	static const enum drop_step steps[] = {DROP_SUSTAINED, DROP_CASES, DROP_VARIANTS};
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && plan->price_s > budget_s; i++)
+		drop(plan, steps[i], budget_s);
+}
+
+void ceil_plan_done(struct ceil_plan *plan)
+{
+	free(plan->v);
+	*plan = (struct ceil_plan){0};
+}

@@ -1,0 +1,151 @@
+/* Candidates: every algorithm timed, interleaved, the slower half leaving after each round. */
+#include "harness/base/alloc.h"
+#include "harness/base/cancel.h"
+#include "harness/measure/meter.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* A round each until so few are left; they get some more, so that noise does not choose. */
+enum { LAST_FEW = 2, LAST_ROUNDS = 5 };
+
+struct candidate {
+	uint32_t index;
+	struct ceil_series series;
+	double median_ns;
+};
+
+struct search {
+	struct candidate *v;
+	uint32_t alive;
+	uint64_t sample_ns;
+};
+
+/*
+ * The first launch of an algorithm loads its code: untimed and ungated. Only a device that is
+ * gone ends the search; an algorithm that cannot run here leaves it.
+ */
+static enum ceil_status first_launch(struct ceil_meter *m, struct ceil_setup *s,
+                                     struct ceil_error *err)
+{
+	const enum ceil_status st = s->point->variant->launch(&s->launch, err);
+
+	return st == CEIL_OK ? ceil_sample_wait(m, err) : st;
+}
+
+static bool fatal(enum ceil_status st)
+{
+	return st == CEIL_E_DEVICE || st == CEIL_E_TIMEOUT || st == CEIL_E_CANCELLED;
+}
+
+static enum ceil_status warm(struct ceil_meter *m, struct ceil_setup *s, struct search *q,
+                             uint32_t count, struct ceil_error *err)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		s->launch.candidate = i;
+		const enum ceil_status st = first_launch(m, s, err);
+
+		if (fatal(st))
+			return st;
+		if (st == CEIL_OK)
+			q->v[q->alive++] = (struct candidate){.index = i, .median_ns = (double)NAN};
+	}
+	return q->alive ? CEIL_OK : err->status;
+}
+
+static enum ceil_status sample_one(struct ceil_meter *m, struct ceil_setup *s, struct candidate *c,
+                                   struct ceil_error *err)
+{
+	struct ceil_sample x;
+	struct ceil_stats stats;
+	enum ceil_status st;
+
+	s->launch.candidate = c->index;
+	st = ceil_sample_batch(m, s, &x, err);
+	if (st == CEIL_OK)
+		st = ceil_series_add(&c->series, &x, err);
+	if (st != CEIL_OK)
+		return st;
+	ceil_stats_of(&c->series, 0, &stats);
+	c->median_ns = stats.median;
+	return CEIL_OK;
+}
+
+static enum ceil_status round_of(struct ceil_meter *m, struct ceil_setup *s, struct search *q,
+                                 struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	for (uint32_t i = 0; i < q->alive && st == CEIL_OK; i++) {
+		st = sample_one(m, s, &q->v[i], err);
+		if (st == CEIL_OK && ceil_cancel_signal())
+			st = ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d",
+			               ceil_cancel_signal());
+	}
+	return st;
+}
+
+/* NAN sorts last; equal times keep the library's own order. */
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct candidate *x = a;
+	const struct candidate *y = b;
+	const double t = isnan(x->median_ns) ? (double)INFINITY : x->median_ns;
+	const double u = isnan(y->median_ns) ? (double)INFINITY : y->median_ns;
+
+	return t != u ? (t > u) - (t < u) : (x->index > y->index) - (x->index < y->index);
+}
+
+static double median_of_first(const struct search *q, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (q->v[i].index == 0 && q->v[i].series.count)
+			return q->v[i].median_ns;
+	}
+	return (double)NAN;
+}
+
+static enum ceil_status halve(struct ceil_meter *m, struct ceil_setup *s, struct search *q,
+                              struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	while (q->alive > LAST_FEW && st == CEIL_OK) {
+		st = round_of(m, s, q, err);
+		qsort(q->v, q->alive, sizeof(*q->v), compare_candidates);
+		q->alive = (q->alive + 1) / 2;
+	}
+	for (int i = 0; i < LAST_ROUNDS && st == CEIL_OK; i++)
+		st = round_of(m, s, q, err);
+	qsort(q->v, q->alive, sizeof(*q->v), compare_candidates);
+	return st;
+}
+
+enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *s, uint32_t count,
+                                       uint64_t sample_ns, double *ret_first_ns,
+                                       struct ceil_error *err)
+{
+	struct search q = {ceil_alloc(count, sizeof(struct candidate), err), 0, sample_ns};
+	enum ceil_status st;
+	uint32_t warmed = 0;
+
+	if (!q.v)
+		return CEIL_E_NOMEM;
+	st = warm(m, s, &q, count, err);
+	warmed = q.alive;
+	if (st == CEIL_OK) {
+		/* One batch size for all, found with the library's first choice. */
+		s->launch.candidate = q.v[0].index;
+		st = ceil_sample_grow(m, s, q.sample_ns, err);
+	}
+	if (st == CEIL_OK)
+		st = halve(m, s, &q, err);
+	if (st == CEIL_OK) {
+		s->launch.candidate = q.v[0].index;
+		*ret_first_ns = median_of_first(&q, warmed);
+	}
+	for (uint32_t i = 0; i < warmed; i++)
+		ceil_series_done(&q.v[i].series);
+	free(q.v);
+	return st;
+}
