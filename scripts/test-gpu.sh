@@ -1,0 +1,47 @@
+#!/bin/sh
+# Runs the GPU tests that were built into BUILD/tests-gpu, plain and then under compute-sanitizer.
+#
+# test-gpu.sh [BUILD]. Compiles nothing, so it works from a build that was carried here. The tests
+# skip themselves where there is no GPU. TOOLS: of compute-sanitizer ("memcheck racecheck", "" none).
+set -u
+
+build=${1:-build}
+tools=${TOOLS-memcheck}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+bad=0
+
+# One GPU is shared by all: one file at a time.
+run_tests() {
+	BUILD=$build JOBS=1 tests/run "$@" "$build"/tests-gpu/* >"$log.one" || bad=1
+	cat "$log.one"
+	grep -E '^[0-9]+ passed, [0-9]+ failed' "$log.one" >>"$log"
+	rm -f "$log.one"
+}
+
+find_sanitizer() {
+	command -v compute-sanitizer || {
+		s=${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer
+		[ ! -x "$s" ] || echo "$s"
+	}
+}
+
+set -- "$build"/tests-gpu/*
+if [ ! -e "$1" ]; then
+	echo "no GPU tests in $build/tests-gpu: they are built where nvcc is found"
+	echo "0 passed, 0 failed, 1 skipped"
+	exit 0
+fi
+set --
+
+run_tests -t 300
+sanitizer=$(find_sanitizer)
+if [ -n "$sanitizer" ] && ! grep -q '^0 passed' "$log"; then
+	for tool in $tools; do
+		echo "compute-sanitizer --tool $tool, small sizes:"
+		GPUCEIL_TEST_SMALL=1 run_tests -t 600 -w "$sanitizer --tool $tool --error-exitcode 99"
+	done
+fi
+echo
+awk '{ p += $1; f += $3; s += $5 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s }' "$log"
+exit $bad
