@@ -36,6 +36,11 @@ void *ceil_alloc(size_t count, size_t size, struct ceil_error *err)
 	return p;
 }
 
+void *ceil_realloc(void *p, size_t bytes)
+{
+	return must_fail() ? NULL : realloc(p, bytes);
+}
+
 /* Doubles cap until want fits; SIZE_MAX where that cannot be had. */
 static size_t grown(size_t cap, size_t want)
 {

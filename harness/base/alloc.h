@@ -19,6 +19,9 @@ void *ceil_alloc(size_t count, size_t size, struct ceil_error *err);
 CEIL_MUST_CHECK enum ceil_status ceil_grow(void **v, size_t *cap, size_t want, size_t size,
                                            struct ceil_error *err);
 
+/* ceil_realloc - realloc with the fault hook, for libraries that let us choose. */
+void *ceil_realloc(void *p, size_t bytes);
+
 /* ceil_strdup - a copy that free() gives back; NULL with CEIL_E_NOMEM in err. */
 char *ceil_strdup(const char *text, struct ceil_error *err);
 

@@ -46,7 +46,7 @@ const char *ceil_status_name(enum ceil_status status)
 		[CEIL_E_TIMEOUT] = "timeout",
 		[CEIL_E_WRONG] = "wrong",
 		[CEIL_E_CANCELLED] = "cancelled",
-	[CEIL_E_BUDGET] = "budget",
+		[CEIL_E_BUDGET] = "budget",
 	};
 
 	return (unsigned)status < CEIL_STATUS_COUNT ? names[status] : "unknown";

@@ -87,14 +87,15 @@ void ceil_field_format(const struct ceil_field *f, const void *row, char *ret_te
 static enum ceil_status parse_number(const struct ceil_field *f, char *at, const char *text,
                                      struct ceil_error *err)
 {
+	struct ceil_error why;
 	enum ceil_status status;
 	uint64_t whole = 0;
 	double x = 0.0;
 
-	status = f->type == CEIL_F_DOUBLE ? ceil_parse_double(text, &x, err)
-	                                  : ceil_parse_u64(text, &whole, err);
+	status = f->type == CEIL_F_DOUBLE ? ceil_parse_double(text, &x, &why)
+	                                  : ceil_parse_u64(text, &whole, &why);
 	if (status != CEIL_OK)
-		return ceil_context(err, "column %s", f->name);
+		return ceil_fail(err, status, "column %s: %s", f->name, why.text);
 	if (whole == CEIL_ABSENT_U64)
 		return ceil_fail(err, CEIL_E_USAGE, "column %s: %s is too large", f->name, text);
 	if (f->type == CEIL_F_DOUBLE)

@@ -9,7 +9,8 @@
 enum { CEIL_PATH_MAX = 1024 };
 
 struct ceil_file {
-	FILE *f;
+	FILE *f;  /* NULL: not open */
+	int code; /* errno of the first failure; it sticks, so that no row is lost silently */
 	char path[CEIL_PATH_MAX], partial[CEIL_PATH_MAX + 8];
 };
 
@@ -18,9 +19,12 @@ CEIL_MUST_CHECK enum ceil_status ceil_file_open(const char *path, struct ceil_fi
                                                 struct ceil_error *err);
 /* ceil_file_flush - to the kernel; CEIL_E_IO when the disk is full, and the file stays partial. */
 CEIL_MUST_CHECK enum ceil_status ceil_file_flush(struct ceil_file *file, struct ceil_error *err);
-/* ceil_file_close - flush, fsync, close, rename. */
+/*
+ * ceil_file_close - flush, fsync, close, rename. NULL or an unopened one is CEIL_OK.
+ * Return: CEIL_E_IO if any of it failed, or any flush before; the file stays partial then.
+ */
 CEIL_MUST_CHECK enum ceil_status ceil_file_close(struct ceil_file *file, struct ceil_error *err);
-/* ceil_file_abandon - closes and leaves the partial file. An unopened one is a no-op. */
+/* ceil_file_abandon - closes and leaves the partial file. NULL or unopened is a no-op. */
 void ceil_file_abandon(struct ceil_file *file);
 /* ceil_make_folder - with its parents. Return: CEIL_E_IO, the part that failed and why. */
 CEIL_MUST_CHECK enum ceil_status ceil_make_folder(const char *path, struct ceil_error *err);

@@ -1,0 +1,45 @@
+/* The signal flag: the one thing that a signal handler of ours may touch. */
+#include "harness/base/cancel.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+/* Lock-free, so that a handler may write it and any thread read it. */
+static atomic_int pending;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "atomics in a signal handler must not lock");
+
+static void on_signal(int number)
+{
+	int none = 0;
+
+	if (atomic_compare_exchange_strong(&pending, &none, number))
+		return;
+	/* Asked twice: die by it as soon as this handler returns, so that the shell sees why. */
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+}
+
+void ceil_cancel_install(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+
+	(void)sigemptyset(&act.sa_mask);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		/* What the parent ignores stays ignored: nohup, a shell's background job. */
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+			continue;
+		(void)sigaction(numbers[i], &act, NULL); /* valid numbers: cannot fail */
+	}
+}
+
+int ceil_cancel_signal(void)
+{
+	return atomic_load(&pending);
+}
+
+void ceil_cancel_set(int signal_number)
+{
+	atomic_store(&pending, signal_number);
+}
