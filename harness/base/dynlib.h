@@ -10,7 +10,8 @@
 /* Any function; cast it back to its own type before the call. */
 typedef void (*ceil_any_fn)(void);
 
-/* One entry point: names newest first, NULL-terminated; offset of its pointer in the caller's struct. */
+/* One entry point: names newest first, NULL-terminated; offset of its pointer in the caller's
+ * struct. */
 struct ceil_symbol {
 	const char *names[4];
 	size_t offset;
@@ -18,10 +19,10 @@ struct ceil_symbol {
 };
 
 struct ceil_library {
-	const char *title;    /* "NVML", for messages */
-	const char *override; /* environment variable that holds a path: "GPUCEIL_LIB_NVML" */
+	const char *title;          /* "NVML", for messages */
+	const char *override;       /* environment variable that holds a path: "GPUCEIL_LIB_NVML" */
 	const char *const *sonames; /* in the order to try, NULL-terminated */
-	const char *remedy;   /* what to do when it is missing */
+	const char *remedy;         /* what to do when it is missing */
 	const struct ceil_symbol *symbols;
 	size_t symbol_count;
 	bool global; /* RTLD_GLOBAL */

@@ -30,7 +30,8 @@ struct ceil_option {
 };
 
 struct ceil_command {
-	const char *name, *arguments, *summary, *doc; /* "bench", "[NAME...]", one line, paragraphs */
+	const char *name, *arguments, *summary,
+		*doc; /* "bench", "[NAME...]", one line, paragraphs */
 	const struct ceil_option *options;
 	size_t option_count;
 	const char *examples; /* lines "command\twhat it does\n" */

@@ -167,6 +167,24 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
 	return above[b_length];
 }
 
+/* The only name that begins with typed, of which one letter is too little; or NULL. */
+static const char *only_prefixed(const char *typed, const char *const *names)
+{
+	const size_t length = strlen(typed);
+	const char *found = NULL;
+
+	if (length < 2)
+		return NULL;
+	for (; *names; names++) {
+		if (strncmp(*names, typed, length) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = *names;
+	}
+	return found;
+}
+
 const char *ceil_suggest(const char *typed, const char *const *names)
 {
 	const size_t length = strlen(typed);
@@ -175,19 +193,19 @@ const char *ceil_suggest(const char *typed, const char *const *names)
 
 	if (length > WORD_MAX)
 		return NULL;
-	for (; *names; names++) {
-		const size_t other = strlen(*names);
+	for (const char *const *name = names; *name; name++) {
+		const size_t other = strlen(*name);
 		size_t d;
 
 		if (other == 0 || other > WORD_MAX)
 			continue;
-		d = edit_distance(typed, length, *names, other);
+		d = edit_distance(typed, length, *name, other);
 		if (d >= best)
 			continue;
 		best = d;
-		nearest = *names;
+		nearest = *name;
 	}
-	return nearest;
+	return nearest ? nearest : only_prefixed(typed, names);
 }
 
 void ceil_human_bytes(char *ret_text, size_t size, uint64_t bytes)

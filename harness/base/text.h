@@ -40,7 +40,8 @@ bool ceil_list_has(const struct ceil_list *list, const char *name);
 
 /*
  * ceil_suggest - the known name nearest to a mistyped one (Damerau-Levenshtein, at most a third
- * of its length wrong, case aside), or NULL. @names: NULL-terminated.
+ * of its length wrong, case aside), else the only one that begins with it, or NULL.
+ * @names: NULL-terminated; an empty name is never suggested.
  */
 const char *ceil_suggest(const char *typed, const char *const *names);
 
