@@ -1,0 +1,471 @@
+/* A run: searches, finals and sustained rows of a plan on every device. */
+#include "harness/measure/campaign.h"
+
+#include "harness/base/alloc.h"
+#include "harness/base/clock.h"
+#include "harness/base/text.h"
+#include "harness/measure/gang.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FINALISTS = 4 };
+
+/* measuring.md, Words: what each kind of measurement may cost. */
+static const struct ceil_effort efforts[] = {
+	{.name = "search", .min_samples = 6, .max_samples = 12, .sample_ns = 4000000,
+         .budget_ns = 120000000, .precision = 0.002},
+	{.name = "final", .min_samples = 20, .max_samples = 60, .sample_ns = 8000000,
+         .budget_ns = 600000000, .precision = 0.001},
+	{.name = "burst", .min_samples = 5, .max_samples = 7, .sample_ns = 25000000,
+         .budget_ns = 4000000000, .idle_ns = 150000000},
+	{.name = "sustained", .min_samples = 20, .max_samples = 1000, .sample_ns = 50000000,
+         .budget_ns = 10000000000},
+};
+
+enum { SEARCH, FINAL, BURST, SUSTAINED };
+
+/* What the search said of one entry of the plan; kept for finals. */
+struct result {
+	enum ceil_row_status status;
+	char reason[192];
+	double value;
+	uint32_t algorithm;
+};
+
+struct campaign;
+struct lane {
+	struct campaign *run;
+	struct ceil_lane *in;
+	struct ceil_meter *meter;
+	struct ceil_gang *gang; /* while a concurrent bench runs, else NULL */
+	struct result *results; /* one an entry of the plan */
+	bool stopped, hung;     /* the rest of the rows is absent for this reason */
+	enum ceil_row_status stop_status;
+	char stop_reason[192];
+	const struct ceil_bench *bench; /* of the thread */
+};
+
+struct campaign {
+	const struct ceil_policy *policy;
+	const struct ceil_events *events;
+	pthread_mutex_t lock; /* of events and progress */
+	struct ceil_progress progress;
+	struct lane *lanes;
+	size_t count;
+};
+
+/* ---- rows upward */
+
+static void emit(struct lane *l, const struct ceil_outcome *o, const char *role, bool is_ceiling)
+{
+	struct campaign *c = l->run;
+
+	pthread_mutex_lock(&c->lock);
+	c->events->outcome(c->events->user, l->in->dev, o, role, is_ceiling);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void emit_absent(struct lane *l, const struct ceil_point *p, enum ceil_row_status status,
+                        const char *reason, bool is_ceiling)
+{
+	struct campaign *c = l->run;
+
+	pthread_mutex_lock(&c->lock);
+	c->events->absent(c->events->user, &l->in->dev->props, p, status, reason, is_ceiling);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void on_progress(void *user, const struct ceil_outcome *so_far)
+{
+	struct lane *l = user;
+	struct campaign *c = l->run;
+
+	ceil_gang_wait(l->gang);
+	if (!c->events->progress)
+		return;
+	pthread_mutex_lock(&c->lock);
+	c->events->progress(c->events->user, l->in->dev, so_far, &c->progress);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static void advance(struct lane *l, double price_s)
+{
+	pthread_mutex_lock(&l->run->lock);
+	l->run->progress.done_s += price_s;
+	pthread_mutex_unlock(&l->run->lock);
+}
+
+/* ---- one measurement */
+
+static void stop_lane(struct lane *l, enum ceil_status st, const struct ceil_error *err)
+{
+	l->stopped = true;
+	l->hung = st == CEIL_E_TIMEOUT;
+	l->stop_status = st == CEIL_E_CANCELLED ? CEIL_ROW_CANCELLED : CEIL_ROW_SKIPPED;
+	if (st == CEIL_E_CANCELLED)
+		ceil_copy(l->stop_reason, sizeof(l->stop_reason), err->text);
+	else
+		ceil_append(l->stop_reason, sizeof(l->stop_reason), "the device was lost: %s",
+		            err->text);
+}
+
+/* Measures and notes a stop; the outcome is whole in every case. */
+static void measure(struct lane *l, const struct ceil_point *p, int effort, uint32_t algorithm,
+                    struct ceil_outcome *ret_o)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	enum ceil_status st;
+
+	ceil_gang_wait(l->gang);
+	st = ceil_meter_point(l->meter, p, &efforts[effort], algorithm, ret_o, &err);
+	if (st != CEIL_OK)
+		stop_lane(l, st, &err);
+}
+
+static void note(struct result *r, enum ceil_row_status status, const char *reason)
+{
+	r->status = status;
+	ceil_copy(r->reason, sizeof(r->reason), reason);
+}
+
+static void search_entry(struct lane *l, size_t i)
+{
+	const struct ceil_entry *e = &l->in->plan.v[i];
+	struct result *r = &l->results[i];
+	struct ceil_outcome o;
+
+	if (e->fate != CEIL_RUN)
+		note(r, e->fate == CEIL_SKIPPED ? CEIL_ROW_SKIPPED : CEIL_ROW_UNSUPPORTED, e->reason);
+	else if (l->stopped)
+		note(r, l->stop_status, l->stop_reason);
+	if (e->fate != CEIL_RUN || l->stopped) {
+		emit_absent(l, &e->point, r->status, r->reason, /* is_ceiling= */ false);
+		return;
+	}
+	measure(l, &e->point, SEARCH, CEIL_SEARCH, &o);
+	note(r, o.status, o.reason);
+	r->value = ceil_outcome_value(&o);
+	r->algorithm = o.launch.candidate;
+	emit(l, &o, efforts[SEARCH].name, /* is_ceiling= */ false);
+	ceil_outcome_done(&o);
+	advance(l, e->price_s);
+}
+
+/* ---- contests: the best points of a ceiling, measured again fresh */
+
+static bool same_ceiling(const struct lane *l, size_t i, size_t j)
+{
+	const struct ceil_entry *v = l->in->plan.v;
+
+	return strcmp(v[i].point.variant->ceiling, v[j].point.variant->ceiling) == 0;
+}
+
+static bool first_of_ceiling(const struct lane *l, size_t i)
+{
+	for (size_t j = 0; j < i; j++) {
+		if (same_ceiling(l, i, j))
+			return false;
+	}
+	return true;
+}
+
+static bool beats(const struct lane *l, size_t a, size_t b)
+{
+	const enum ceil_unit unit = l->in->plan.v[a].point.variant->unit;
+	const double x = l->results[a].value;
+	const double y = l->results[b].value;
+
+	return ceil_unit_lower_is_better(unit) ? x < y : x > y;
+}
+
+static bool eligible(const struct lane *l, size_t i)
+{
+	return l->results[i].status == CEIL_ROW_OK && !isnan(l->results[i].value) &&
+	       !l->in->plan.v[i].point.variant->beside;
+}
+
+/* The best entries of the ceiling of entry first, best first; at most max. */
+static size_t finalists(const struct lane *l, size_t first, size_t max, size_t *ret_entries)
+{
+	size_t n = 0;
+
+	for (size_t i = first; i < l->in->plan.count; i++) {
+		if (!same_ceiling(l, first, i) || !eligible(l, i))
+			continue;
+		size_t at = n < max ? n++ : n;
+
+		while (at > 0 && beats(l, i, ret_entries[at - 1])) {
+			if (at < max)
+				ret_entries[at] = ret_entries[at - 1];
+			at--;
+		}
+		if (at < max)
+			ret_entries[at] = i;
+	}
+	return n;
+}
+
+/* No entry of the ceiling was measured: the gravest of their reasons stands in its row. */
+static void absent_ceiling(struct lane *l, size_t first, enum ceil_regime regime)
+{
+	struct ceil_point p = l->in->plan.v[first].point;
+	const struct result *worst = &l->results[first];
+
+	for (size_t i = first; i < l->in->plan.count; i++) {
+		if (same_ceiling(l, first, i) && l->results[i].status > worst->status)
+			worst = &l->results[i];
+	}
+	p.regime = regime;
+	emit_absent(l, &p, worst->status, worst->reason, /* is_ceiling= */ true);
+}
+
+/* Index of the best outcome that counts; those that are not ok come after those that are. */
+static size_t winner(const struct ceil_outcome *o, size_t n)
+{
+	size_t best = 0;
+
+	for (size_t i = 1; i < n; i++) {
+		const bool better_status = o[i].status < o[best].status;
+		const bool same_status = o[i].status == o[best].status;
+
+		if (better_status || (same_status && ceil_outcome_better(&o[i], &o[best])))
+			best = i;
+	}
+	return best;
+}
+
+static void contest(struct lane *l, size_t first, enum ceil_regime regime, size_t max, int effort)
+{
+	size_t entries[MAX_FINALISTS];
+	struct ceil_outcome o[MAX_FINALISTS];
+	size_t n = finalists(l, first, max < MAX_FINALISTS ? max : MAX_FINALISTS, entries);
+	size_t measured = 0;
+
+	if (n == 0) {
+		absent_ceiling(l, first, regime);
+		return;
+	}
+	for (; measured < n && !l->stopped; measured++) {
+		struct ceil_point p = l->in->plan.v[entries[measured]].point;
+
+		p.regime = regime;
+		measure(l, &p, effort, l->results[entries[measured]].algorithm, &o[measured]);
+	}
+	if (measured == 0) {
+		struct ceil_point p = l->in->plan.v[entries[0]].point;
+
+		p.regime = regime;
+		emit_absent(l, &p, l->stop_status, l->stop_reason, /* is_ceiling= */ true);
+		return;
+	}
+	const size_t best = winner(o, measured);
+
+	for (size_t i = 0; i < measured; i++) {
+		emit(l, &o[i], efforts[effort].name, /* is_ceiling= */ i == best);
+		ceil_outcome_done(&o[i]);
+	}
+}
+
+/* ---- passes */
+
+static void run_bench(struct lane *l, const struct ceil_bench *bench)
+{
+	const struct ceil_plan *plan = &l->in->plan;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		if (plan->v[i].point.bench == bench)
+			search_entry(l, i);
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct ceil_variant *v = plan->v[i].point.variant;
+
+		if (plan->v[i].point.bench != bench || !first_of_ceiling(l, i))
+			continue;
+		if (v->burst_finalists)
+			contest(l, i, CEIL_BURST, v->burst_finalists, BURST);
+		else
+			contest(l, i, CEIL_NOREGIME, 1, FINAL);
+	}
+}
+
+/* Hot rows come after all others. Without a bench: every bench's. */
+static void run_sustained(struct lane *l, const struct ceil_bench *bench)
+{
+	const struct ceil_plan *plan = &l->in->plan;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct ceil_point *p = &plan->v[i].point;
+
+		if (p->bench != bench || !p->variant->sustained_finalists || !first_of_ceiling(l, i))
+			continue;
+		if (!plan->drop_sustained) {
+			contest(l, i, CEIL_SUSTAINED, p->variant->sustained_finalists, SUSTAINED);
+			continue;
+		}
+		struct ceil_point q = *p;
+
+		q.regime = CEIL_SUSTAINED;
+		emit_absent(l, &q, CEIL_ROW_SKIPPED, "left out to fit the budget",
+		            /* is_ceiling= */ true);
+	}
+}
+
+typedef void (*pass_fn)(struct lane *l, const struct ceil_bench *bench);
+
+struct pass_thread {
+	struct lane *lane;
+	pass_fn pass;
+	const struct ceil_bench *bench;
+};
+
+static void *pass_main(void *arg)
+{
+	struct pass_thread *t = arg;
+
+	t->pass(t->lane, t->bench);
+	ceil_gang_leave(t->lane->gang);
+	return NULL;
+}
+
+/* All devices at once; a thread that cannot be started runs after the others, alone. */
+static void pass_together(struct campaign *c, pass_fn pass, const struct ceil_bench *bench)
+{
+	struct pass_thread args[CEIL_MAX_DEVICES];
+	pthread_t threads[CEIL_MAX_DEVICES];
+	bool started[CEIL_MAX_DEVICES] = {false};
+	struct ceil_gang gang;
+
+	ceil_gang_init(&gang, (unsigned)c->count);
+	for (size_t i = 0; i < c->count; i++) {
+		c->lanes[i].gang = &gang;
+		args[i] = (struct pass_thread){&c->lanes[i], pass, bench};
+		started[i] = pthread_create(&threads[i], NULL, pass_main, &args[i]) == 0;
+		if (!started[i])
+			ceil_gang_leave(&gang);
+	}
+	for (size_t i = 0; i < c->count; i++) {
+		if (started[i])
+			pthread_join(threads[i], NULL);
+		c->lanes[i].gang = NULL;
+	}
+	for (size_t i = 0; i < c->count; i++) {
+		if (!started[i])
+			pass(&c->lanes[i], bench);
+	}
+	ceil_gang_done(&gang);
+}
+
+static void pass_all(struct campaign *c, pass_fn pass)
+{
+	for (size_t b = 0; ceil_benches[b]; b++) {
+		if (ceil_benches[b]->concurrent && c->count > 1) {
+			pass_together(c, pass, ceil_benches[b]);
+			continue;
+		}
+		for (size_t i = 0; i < c->count; i++)
+			pass(&c->lanes[i], ceil_benches[b]);
+	}
+}
+
+/* ---- the run */
+
+static enum ceil_status open_lane(struct campaign *c, struct lane *l, struct ceil_lane *in,
+                                  struct ceil_error *err)
+{
+	const struct ceil_meter_options options = {
+		.seed = c->policy->seed,
+		.timeout_ns = c->policy->timeout_ns,
+		.deadline_ns = c->policy->deadline_ns,
+		.no_gate = c->policy->no_gate,
+		.gpu = in->gpu,
+		.progress = on_progress,
+		.user = l,
+	};
+	struct ceil_error own = {CEIL_OK, ""};
+	enum ceil_status st;
+
+	*l = (struct lane){.run = c, .in = in};
+	l->results = ceil_alloc(in->plan.count + 1, sizeof(*l->results), err);
+	if (!l->results)
+		return CEIL_E_NOMEM;
+	c->progress.total_s += in->plan.price_s;
+	st = ceil_meter_open(in->dev, &options, &l->meter, &own);
+	if (st == CEIL_E_NOMEM)
+		return ceil_fail(err, st, "%s", own.text);
+	if (st != CEIL_OK) {
+		stop_lane(l, st, &own);
+		l->stop_status = CEIL_ROW_FAILED;
+	}
+	return CEIL_OK;
+}
+
+static void close_lanes(struct campaign *c, bool *ret_hung)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		*ret_hung |= c->lanes[i].hung;
+		if (!c->lanes[i].hung)
+			ceil_meter_close(c->lanes[i].meter);
+		free(c->lanes[i].results);
+	}
+}
+
+static enum ceil_status cancelled(const struct campaign *c, struct ceil_error *err)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct lane *l = &c->lanes[i];
+
+		if (l->stopped && l->stop_status == CEIL_ROW_CANCELLED)
+			return ceil_fail(err, CEIL_E_CANCELLED, "%s", l->stop_reason);
+	}
+	return CEIL_OK;
+}
+
+enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
+                                   const struct ceil_policy *policy,
+                                   const struct ceil_events *events, bool *ret_hung,
+                                   struct ceil_error *err)
+{
+	struct campaign c = {.policy = policy, .events = events};
+	enum ceil_status st = CEIL_OK;
+
+	*ret_hung = false;
+	c.lanes = ceil_alloc(count + 1, sizeof(*c.lanes), err);
+	if (!c.lanes)
+		return CEIL_E_NOMEM;
+	pthread_mutex_init(&c.lock, NULL);
+	for (; c.count < count && st == CEIL_OK; c.count++)
+		st = open_lane(&c, &c.lanes[c.count], &lanes[c.count], err);
+	if (st == CEIL_OK) {
+		pass_all(&c, run_bench);
+		pass_all(&c, run_sustained);
+		st = cancelled(&c, err);
+	}
+	close_lanes(&c, ret_hung);
+	pthread_mutex_destroy(&c.lock);
+	free(c.lanes);
+	return st;
+}
+
+void ceil_campaign_absent(const struct ceil_plan *plan, const struct ceil_device_props *props,
+                          enum ceil_row_status status, const char *reason,
+                          const struct ceil_events *events)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		struct ceil_point p = plan->v[i].point;
+		bool first = true;
+
+		for (size_t j = 0; j < i && first; j++)
+			first = strcmp(plan->v[j].point.variant->ceiling, p.variant->ceiling) != 0;
+		if (!first)
+			continue;
+		p.regime = p.variant->burst_finalists ? CEIL_BURST : CEIL_NOREGIME;
+		events->absent(events->user, props, &p, status, reason, /* is_ceiling= */ true);
+		p.regime = CEIL_SUSTAINED;
+		if (p.variant->sustained_finalists)
+			events->absent(events->user, props, &p, status, reason,
+			               /* is_ceiling= */ true);
+	}
+}
