@@ -1,0 +1,41 @@
+#!/bin/sh
+# Finds what no file may hold: banned functions, hidden typedefs, private paths, trailing blanks.
+set -u
+
+bad=0
+sources() { find harness bench kernels tests -name '*.[ch]' -o -name '*.cu'; }
+texts() {
+	sources
+	find scripts .ci -type f
+	ls Makefile ./*.md tests/run 2>/dev/null
+	find tests -name '*.sh' -o -name '*.supp'
+}
+
+# deny LIST-OF-FILES PATTERN WHY: every line of these files that matches is an offence.
+deny() {
+	found=$($1 | sort -u | xargs -r grep -n -E -H -e "$2") || return 0
+	echo "$found" | sed 's/^/  /'
+	echo "  ^ $3"
+	bad=1
+}
+
+deny sources '\b(v?sprintf|strcpy|strcat|strncpy|atoi|atof|gets|system|alloca) *\(' \
+	'banned function: see CONTRIBUTING.md, Data'
+deny sources '\btypedef +(struct|enum|union)\b[^(]*[{;]' 'no typedef for structs and enums'
+deny sources '__attribute__ *\(\((constructor|section)' 'no constructors, no linker sections'
+deny sources '\b(TODO|FIXME|XXX)\b *($|[^ (#])' 'TODO needs an owner or an issue: TODO(#12): ...'
+deny texts '(^|[^A-Za-z0-9_.])/(work|root|home)/' 'a path of one machine'
+deny texts '[ 	]+$' 'blanks at the end of the line'
+deny texts '[f]ast-math' 'NAN means "not measured": that option breaks it'
+
+# A file begins with a sentence that says what it is for.
+for f in $(sources | sort); do
+	case $(head -n 1 "$f") in
+	'/*'*) ;;
+	*)
+		echo "  $f: begins without a comment that says what it is for"
+		bad=1
+		;;
+	esac
+done
+exit $bad
