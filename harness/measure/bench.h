@@ -51,16 +51,16 @@ struct ceil_variant {
 	struct ceil_types types;
 	enum ceil_resource resource;
 	enum ceil_timing timing;
-	ceil_launch_fn launch;      /* NULL: not in this build, recorded as unsupported */
-	const char *why_not;        /* the reason that stands in the row when launch is NULL */
-	int min_cc, max_cc;         /* 75; wgmma: 90 and 90; 0: no bound */
+	ceil_launch_fn launch;        /* NULL: not in this build, recorded as unsupported */
+	const char *why_not;          /* the reason that stands in the row when launch is NULL */
+	int min_cc, max_cc;           /* 75; wgmma: 90 and 90; 0: no bound */
 	uint32_t threads, per_thread; /* geometry that shape() turns into a grid; 0: not used */
-	uint32_t blocks_per_sm;     /* a grid that loops over the work; 0: one that covers it */
-	enum ceil_pattern pattern;  /* of timed inputs unless the user names one */
+	uint32_t blocks_per_sm;       /* a grid that loops over the work; 0: one that covers it */
+	enum ceil_pattern pattern;    /* of timed inputs unless the user names one */
 	bool gated, cold_cache, quick;
-	bool beside;                /* for comparison only: never wins a ceiling */
+	bool beside; /* for comparison only: never wins a ceiling */
 	unsigned burst_finalists, sustained_finalists; /* 0: the row has no such regime */
-	double tolerance;           /* spread above this makes a row unstable; 0: none */
+	double tolerance; /* spread above this makes a row unstable; 0: none */
 };
 
 struct ceil_bench;
@@ -102,6 +102,10 @@ struct ceil_bench {
 	void (*work)(const struct ceil_point *p, const struct ceil_launch *l,
 	             struct ceil_work *ret_w);
 
+	/* Optional. Whether a case of the bench's own list is worth this variant's time; a user's
+	 * own cases are always measured. Pure. */
+	bool (*applies)(const struct ceil_point *p);
+
 	/* Optional. Says how many candidates (algorithms) the loop shall try, interleaved. */
 	enum ceil_status (*prepare)(const struct ceil_point *p, struct ceil_device *dev,
 	                            struct ceil_launch *l, uint32_t *ret_candidates,
@@ -137,7 +141,8 @@ bool ceil_unit_lower_is_better(enum ceil_unit unit);
 #ifdef CEIL_HAVE_CUDA
 #define CEIL_IF_CUDA(fn) .launch = (fn)
 #else
-#define CEIL_IF_CUDA(fn) .why_not = "this build has no CUDA: install the CUDA toolkit and build again"
+#define CEIL_IF_CUDA(fn)                                                                           \
+	.why_not = "this build has no CUDA: install the CUDA toolkit and build again"
 #endif
 
 #endif

@@ -99,9 +99,10 @@ static enum ceil_status check_list(const struct ceil_list *list, enum name_kind 
 			continue;
 		const char *near = ceil_suggest(list->item[i], names);
 
-		return ceil_fail(err, CEIL_E_USAGE, "unknown %s '%s'%s%s%s; `gpuceil list %s` shows all",
-		                 what, list->item[i], near ? ": did you mean '" : "",
-		                 near ? near : "", near ? "'?" : "", where);
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "unknown %s '%s'%s%s%s; `gpuceil list %s` shows all", what,
+		                 list->item[i], near ? ": did you mean '" : "", near ? near : "",
+		                 near ? "'?" : "", where);
 	}
 	return CEIL_OK;
 }
@@ -155,7 +156,8 @@ static enum ceil_status add_entry(struct ceil_plan *plan, const struct ceil_entr
                                   struct ceil_error *err)
 {
 	void *v = plan->v;
-	const enum ceil_status st = ceil_grow(&v, &plan->cap, plan->count + 1, sizeof(*plan->v), err);
+	const enum ceil_status st =
+		ceil_grow(&v, &plan->cap, plan->count + 1, sizeof(*plan->v), err);
 
 	if (st != CEIL_OK)
 		return st;
@@ -196,7 +198,8 @@ static void judge_entry(struct ceil_entry *e, const struct ceil_device_props *d,
 		return;
 	}
 	if (!capability_fits(v, d)) {
-		snprintf(text, sizeof(text), "needs compute capability %d.%d%s, this part has %d.%d",
+		snprintf(text, sizeof(text),
+		         "needs compute capability %d.%d%s, this part has %d.%d",
 		         (v->min_cc ? v->min_cc : v->max_cc) / 10,
 		         (v->min_cc ? v->min_cc : v->max_cc) % 10,
 		         v->max_cc && v->max_cc == v->min_cc ? " exactly" : "", d->cc_major,
@@ -224,6 +227,8 @@ static enum ceil_status add_variant(struct ceil_plan *plan, const struct ceil_fi
 		struct ceil_entry e = {.point = {b, v, &cases[c], CEIL_NOREGIME, CEIL_NORMAL}};
 
 		if (!case_wanted(f, &cases[c], v->backend))
+			continue;
+		if (!f->cases && b->applies && !b->applies(&e.point))
 			continue;
 		e.point.pattern = f->own_pattern ? f->pattern : v->pattern;
 		judge_entry(&e, props, why_not);

@@ -1,0 +1,117 @@
+/* The check of the gemm bench: the whole product by Freivalds' method, exact in whole numbers. */
+#include "bench/gemm.h"
+
+#include <stdlib.h>
+
+#include "harness/base/alloc.h"
+#include "harness/base/dtype.h"
+#include "harness/base/value.h"
+
+/* The strides say how op(M) stands in memory; column-major without gaps. */
+static struct ceil_matrix operand(const void *ptr, enum ceil_dtype t, uint64_t rows, uint64_t cols,
+                                  bool transposed)
+{
+	return (struct ceil_matrix){
+		.ptr = ptr,
+		.dtype = t,
+		.rows = rows,
+		.cols = cols,
+		.row_stride = transposed ? cols : 1,
+		.col_stride = transposed ? 1 : rows,
+	};
+}
+
+void ceil_gemm_operands(const struct ceil_point *p, const struct ceil_launch *l,
+                        struct ceil_matrix ret_matrix[3])
+{
+	const struct ceil_types *t = &p->variant->types;
+	const uint64_t layout = p->cas->axis[CEIL_GEMM_LAYOUT];
+	const bool trans_a = layout == CEIL_GEMM_TN || layout == CEIL_GEMM_TT;
+	const bool trans_b = layout == CEIL_GEMM_NT || layout == CEIL_GEMM_TT;
+
+	ret_matrix[0] = operand(l->buf[CEIL_GEMM_A], t->a, l->m, l->k, trans_a);
+	ret_matrix[1] = operand(l->buf[CEIL_GEMM_B], t->b, l->k, l->n, trans_b);
+	ret_matrix[2] = operand(l->buf[CEIL_GEMM_C], t->out, l->m, l->n, false);
+}
+
+/* Host vectors: x (n), u = op(B) x (k), v = op(A) u (m), w = C x (m). */
+struct vectors {
+	int64_t *x, *u, *v, *w;
+};
+
+static enum ceil_status open_vectors(const struct ceil_launch *l, struct vectors *ret_v,
+                                     struct ceil_error *err)
+{
+	int64_t *all = ceil_alloc(l->n + l->k + 2 * l->m, sizeof(*all), err);
+
+	if (!all)
+		return CEIL_E_NOMEM;
+	*ret_v = (struct vectors){all, all + l->n, all + l->n + l->k, all + l->n + l->k + l->m};
+	return CEIL_OK;
+}
+
+/* Odd numbers of [-511, 511]: none is 0, and the signs differ. */
+static void draw(int64_t *x, uint64_t n, uint64_t seed, uint32_t round)
+{
+	for (uint64_t i = 0; i < n; i++)
+		x[i] = 2 * (int64_t)(ceil_bits(seed, CEIL_MAX_BUFS + round, i) >> 55) - 511;
+}
+
+static enum ceil_status compare(const struct ceil_point *p, const struct ceil_launch *l,
+                                const struct vectors *h, struct ceil_error *err)
+{
+	for (uint64_t r = 0; r < l->m; r++) {
+		if (h->w[r] == h->v[r])
+			continue;
+		if (h->w[r] == INT64_MIN)
+			return ceil_fail(err, CEIL_E_WRONG,
+			                 "row %llu of C (%s %s): an element was never written or "
+			                 "is no whole number",
+			                 (unsigned long long)r,
+			                 ceil_dtype_info(p->variant->types.a)->name, p->cas->name);
+		return ceil_fail(err, CEIL_E_WRONG,
+		                 "row %llu of C (%s %s) times a test vector is %lld, expected %lld",
+		                 (unsigned long long)r, ceil_dtype_info(p->variant->types.a)->name,
+		                 p->cas->name, (long long)h->w[r], (long long)h->v[r]);
+	}
+	return CEIL_OK;
+}
+
+static enum ceil_status project_all(struct ceil_device *dev, const struct ceil_matrix matrix[3],
+                                    const struct vectors *h, struct ceil_error *err)
+{
+	const struct ceil_backend *b = dev->backend;
+	enum ceil_status st;
+
+	st = b->project(dev, &matrix[1], h->x, h->u, err);
+	if (st == CEIL_OK)
+		st = b->project(dev, &matrix[0], h->u, h->v, err);
+	if (st == CEIL_OK)
+		st = b->project(dev, &matrix[2], h->x, h->w, err);
+	return st;
+}
+
+enum ceil_status ceil_gemm_check(const struct ceil_point *p, struct ceil_device *dev,
+                                 const struct ceil_launch *l,
+                                 const struct ceil_buffer buf[CEIL_MAX_BUFS], uint64_t seed,
+                                 struct ceil_error *err)
+{
+	enum { ROUNDS = 2 };
+	struct ceil_matrix matrix[3];
+	struct vectors h;
+	enum ceil_status st;
+
+	(void)buf; /* the point and the launch say it all */
+	st = open_vectors(l, &h, err);
+	if (st != CEIL_OK)
+		return st;
+	ceil_gemm_operands(p, l, matrix);
+	for (uint32_t round = 0; round < ROUNDS && st == CEIL_OK; round++) {
+		draw(h.x, l->n, seed, round);
+		st = project_all(dev, matrix, &h, err);
+		if (st == CEIL_OK)
+			st = compare(p, l, &h, err);
+	}
+	free(h.x);
+	return st;
+}
