@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CEIL_NS_PER_S 1000000000u
+#define CEIL_NS_PER_S  1000000000u
 #define CEIL_NS_PER_MS 1000000u
 
 /* ceil_now_ns - CLOCK_MONOTONIC in ns. */

@@ -3,7 +3,7 @@
 #define CEIL_STATUS_H
 
 #ifdef __GNUC__
-#define CEIL_MUST_CHECK __attribute__((warn_unused_result))
+#define CEIL_MUST_CHECK        __attribute__((warn_unused_result))
 #define CEIL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define CEIL_MUST_CHECK

@@ -135,7 +135,8 @@ static inline CEIL_HD double ceil_decode_small(struct ceil_format f, enum ceil_d
 		return (double)NAN;
 	if (e == 0)
 		return sign * ldexp((double)mantissa, 1 - bias - f.mantissa_bits);
-	return sign * ldexp((double)(mantissa + (1u << f.mantissa_bits)), e - bias - f.mantissa_bits);
+	return sign *
+	       ldexp((double)(mantissa + (1u << f.mantissa_bits)), e - bias - f.mantissa_bits);
 }
 
 union ceil_punned {

@@ -12,14 +12,14 @@
 struct ceil_device_props {
 	char label[16]; /* "gpu0" by nvidia-smi's index, "cpu", "cpu.node0": the device column */
 	char name[96], uuid[48], pci_bus_id[32];
-	char driver[48];                                  /* version of what drives it */
-	uint64_t memory_bytes, free_bytes;                /* free: what a run may plan with */
-	uint64_t l2_bytes, llc_bytes;                     /* llc: last level, summed over distinct caches */
-	int cc_major, cc_minor, sm_count, numa_node;      /* sm_count: SMs, or threads of the host */
+	char driver[48];                   /* version of what drives it */
+	uint64_t memory_bytes, free_bytes; /* free: what a run may plan with */
+	uint64_t l2_bytes, llc_bytes;      /* llc: last level, summed over distinct caches */
+	int cc_major, cc_minor, sm_count, numa_node; /* sm_count: SMs, or threads of the host */
 	int copy_engines, memory_bus_bits;
-	int vector_bits, fma_pipes;                       /* host: widest vectors, FMA pipes; 0 unknown */
-	bool integrated;                                  /* memory shared with the host */
-	double max_sm_mhz, max_memory_mhz;                /* NAN: unknown */
+	int vector_bits, fma_pipes;        /* host: widest vectors, FMA pipes; 0 unknown */
+	bool integrated;                   /* memory shared with the host */
+	double max_sm_mhz, max_memory_mhz; /* NAN: unknown */
 };
 
 /* What a buffer lives in, and what it is for: inputs are filled, outputs poisoned. */
@@ -63,7 +63,8 @@ struct ceil_backend {
 	/* Devices that can be opened. Return: CEIL_E_UNSUPPORTED with the reason if there is none
 	 * and nothing is broken, CEIL_E_DEVICE if something is. */
 	enum ceil_status (*count)(int *ret_count, struct ceil_error *err);
-	/* Who a device is, without a context on it: label, name, uuid, pci_bus_id, driver at least. */
+	/* Who a device is, without a context on it: label, name, uuid, pci_bus_id, driver at least.
+	 */
 	enum ceil_status (*peek)(int ordinal, struct ceil_device_props *ret_props,
 	                         struct ceil_error *err);
 	enum ceil_status (*open)(int ordinal, struct ceil_device **ret_dev, struct ceil_error *err);

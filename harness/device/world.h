@@ -9,21 +9,22 @@
 
 /* What the machine shows. GPUCEIL_SYSROOT=DIR puts DIR before /sys, /dev and /proc (tests). */
 struct ceil_world {
-	int pci_gpus;        /* NVIDIA functions (vendor 10de, class 0300 or 0302) */
-	int pci_foreign;     /* of these, bound to another driver (vfio-pci, nouveau); */
+	int pci_gpus;    /* NVIDIA functions (vendor 10de, class 0300 or 0302) */
+	int pci_foreign; /* of these, bound to another driver (vfio-pci, nouveau); */
 	char foreign_driver[32];
-	int dev_nodes;       /* /dev/nvidia0 ... , or /dev/dxg of WSL */
-	bool module_loaded;  /* /proc/driver/nvidia/version is there */
+	int dev_nodes;      /* /dev/nvidia0 ... , or /dev/dxg of WSL */
+	bool module_loaded; /* /proc/driver/nvidia/version is there */
 	char module_version[64];
-	bool hidden;         /* CUDA_VISIBLE_DEVICES is set and names nothing */
-	bool container;      /* cgroup or /.dockerenv say so */
+	bool hidden;    /* CUDA_VISIBLE_DEVICES is set and names nothing */
+	bool container; /* cgroup or /.dockerenv say so */
 	char first_bus_id[32], first_name[96];
 };
 
 /* What CUDA said: error 0 means that it gave device_count devices. */
 struct ceil_cuda_answer {
 	int error, device_count;
-	int driver_version; /* cudaDriverGetVersion: 0 no driver, else the CUDA version it supports */
+	int driver_version; /* cudaDriverGetVersion: 0 no driver, else the CUDA version it supports
+	                     */
 	int runtime_version;
 	const char *text; /* CUDA's own words */
 };

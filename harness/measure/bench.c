@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const char *const unit_names[] = {
-	[CEIL_GB_S] = "GB/s", [CEIL_TFLOP_S] = "TFLOP/s", [CEIL_TOP_S] = "TOP/s",
-	[CEIL_US] = "us",     [CEIL_NS] = "ns",           [CEIL_PER_S] = "1/s",
+	[CEIL_GB_S] = "GB/s",     [CEIL_TFLOP_S] = "TFLOP/s", [CEIL_TOP_S] = "TOP/s",
+	[CEIL_US] = "us",         [CEIL_NS] = "ns",           [CEIL_PER_S] = "1/s",
 	[CEIL_CYCLES] = "cycles",
 };
 

@@ -15,13 +15,28 @@ enum { MAX_FINALISTS = 4 };
 
 /* measuring.md, Words: what each kind of measurement may cost. */
 static const struct ceil_effort efforts[] = {
-	{.name = "search", .min_samples = 6, .max_samples = 12, .sample_ns = 4000000,
-         .budget_ns = 120000000, .precision = 0.002},
-	{.name = "final", .min_samples = 20, .max_samples = 60, .sample_ns = 8000000,
-         .budget_ns = 600000000, .precision = 0.001},
-	{.name = "burst", .min_samples = 5, .max_samples = 7, .sample_ns = 25000000,
-         .budget_ns = 4000000000, .idle_ns = 150000000},
-	{.name = "sustained", .min_samples = 20, .max_samples = 1000, .sample_ns = 50000000,
+	{.name = "search",
+         .min_samples = 6,
+         .max_samples = 12,
+         .sample_ns = 4000000,
+         .budget_ns = 120000000,
+         .precision = 0.002},
+	{.name = "final",
+         .min_samples = 20,
+         .max_samples = 60,
+         .sample_ns = 8000000,
+         .budget_ns = 600000000,
+         .precision = 0.001},
+	{.name = "burst",
+         .min_samples = 5,
+         .max_samples = 7,
+         .sample_ns = 25000000,
+         .budget_ns = 4000000000,
+         .idle_ns = 150000000},
+	{.name = "sustained",
+         .min_samples = 20,
+         .max_samples = 1000,
+         .sample_ns = 50000000,
          .budget_ns = 10000000000},
 };
 
@@ -138,7 +153,8 @@ static void search_entry(struct lane *l, size_t i)
 	struct ceil_outcome o;
 
 	if (e->fate != CEIL_RUN)
-		note(r, e->fate == CEIL_SKIPPED ? CEIL_ROW_SKIPPED : CEIL_ROW_UNSUPPORTED, e->reason);
+		note(r, e->fate == CEIL_SKIPPED ? CEIL_ROW_SKIPPED : CEIL_ROW_UNSUPPORTED,
+		     e->reason);
 	else if (l->stopped)
 		note(r, l->stop_status, l->stop_reason);
 	if (e->fate != CEIL_RUN || l->stopped) {
@@ -291,7 +307,7 @@ static void run_bench(struct lane *l, const struct ceil_bench *bench)
 	}
 }
 
-/* Hot rows come after all others. Without a bench: every bench's. */
+/* Hot rows come after all others. */
 static void run_sustained(struct lane *l, const struct ceil_bench *bench)
 {
 	const struct ceil_plan *plan = &l->in->plan;
@@ -299,7 +315,8 @@ static void run_sustained(struct lane *l, const struct ceil_bench *bench)
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct ceil_point *p = &plan->v[i].point;
 
-		if (p->bench != bench || !p->variant->sustained_finalists || !first_of_ceiling(l, i))
+		if (p->bench != bench || !p->variant->sustained_finalists ||
+		    !first_of_ceiling(l, i))
 			continue;
 		if (!plan->drop_sustained) {
 			contest(l, i, CEIL_SUSTAINED, p->variant->sustained_finalists, SUSTAINED);
@@ -358,15 +375,31 @@ static void pass_together(struct campaign *c, pass_fn pass, const struct ceil_be
 	ceil_gang_done(&gang);
 }
 
+/* The bench after the one given, in the order of the plans; NULL gives the first. */
+static const struct ceil_bench *next_bench(const struct campaign *c, const struct ceil_bench *b)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct ceil_plan *plan = &c->lanes[i].in->plan;
+		bool passed = b == NULL;
+
+		for (size_t e = 0; e < plan->count; e++) {
+			if (passed && plan->v[e].point.bench != b)
+				return plan->v[e].point.bench;
+			passed |= plan->v[e].point.bench == b;
+		}
+	}
+	return NULL;
+}
+
 static void pass_all(struct campaign *c, pass_fn pass)
 {
-	for (size_t b = 0; ceil_benches[b]; b++) {
-		if (ceil_benches[b]->concurrent && c->count > 1) {
-			pass_together(c, pass, ceil_benches[b]);
+	for (const struct ceil_bench *b = next_bench(c, NULL); b; b = next_bench(c, b)) {
+		if (b->concurrent && c->count > 1) {
+			pass_together(c, pass, b);
 			continue;
 		}
 		for (size_t i = 0; i < c->count; i++)
-			pass(&c->lanes[i], ceil_benches[b]);
+			pass(&c->lanes[i], b);
 	}
 }
 

@@ -36,8 +36,8 @@ struct ceil_events {
 	                const char *role, bool is_ceiling);
 	/* A row that was not measured. */
 	void (*absent)(void *user, const struct ceil_device_props *props,
-	               const struct ceil_point *p, enum ceil_row_status status,
-	               const char *reason, bool is_ceiling);
+	               const struct ceil_point *p, enum ceil_row_status status, const char *reason,
+	               bool is_ceiling);
 	/* The live line; may be NULL. */
 	void (*progress)(void *user, const struct ceil_device *dev,
 	                 const struct ceil_outcome *so_far, const struct ceil_progress *p);
@@ -52,8 +52,8 @@ struct ceil_events {
  */
 CEIL_MUST_CHECK enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
                                                    const struct ceil_policy *policy,
-                                                   const struct ceil_events *events,
-                                                   bool *ret_hung, struct ceil_error *err);
+                                                   const struct ceil_events *events, bool *ret_hung,
+                                                   struct ceil_error *err);
 
 /* ceil_campaign_absent - a row for each ceiling of a plan that has no device. */
 void ceil_campaign_absent(const struct ceil_plan *plan, const struct ceil_device_props *props,

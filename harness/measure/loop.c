@@ -50,7 +50,8 @@ double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double ti
 {
 	switch (unit) {
 	case CEIL_GB_S:
-		return (w->bytes_wire > 0.0 ? w->bytes_wire : w->bytes_read + w->bytes_written) / time_ns;
+		return (w->bytes_wire > 0.0 ? w->bytes_wire : w->bytes_read + w->bytes_written) /
+		       time_ns;
 	case CEIL_TFLOP_S:
 	case CEIL_TOP_S:
 		return w->flops / time_ns * 1e-3;
@@ -141,7 +142,8 @@ static enum ceil_status set_up(struct ceil_meter *m, struct ceil_setup *s, struc
 	if (st == CEIL_OK)
 		st = ceil_place_buffers(&m->place, m->dev, s->buf, count, &s->launch, err);
 	if (st == CEIL_OK)
-		st = ceil_place_fill(&m->place, m->dev, s->buf, count, p->pattern, m->options.seed, err);
+		st = ceil_place_fill(&m->place, m->dev, s->buf, count, p->pattern, m->options.seed,
+		                     err);
 	o->candidates = 1;
 	if (st == CEIL_OK && p->bench->prepare) {
 		s->prepared = true;
@@ -175,7 +177,8 @@ static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
 		s->launch.candidate = algorithm;
 	else if (o->candidates > 1)
 		st = ceil_search_candidate(m, s, o->candidates,
-		                           effort->sample_ns < short_ns ? effort->sample_ns : short_ns,
+		                           effort->sample_ns < short_ns ? effort->sample_ns
+		                                                        : short_ns,
 		                           &o->first_ns, err);
 	if (st == CEIL_OK && s->point->bench->describe)
 		s->point->bench->describe(&s->launch, o->algorithm, sizeof(o->algorithm));
@@ -201,7 +204,8 @@ static enum ceil_status may_go_on(const struct ceil_meter *m, const struct ceil_
                                   struct ceil_error *err)
 {
 	if (ceil_cancel_signal())
-		return ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d", ceil_cancel_signal());
+		return ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d",
+		                 ceil_cancel_signal());
 	if (o->series.count == 0 && ceil_meter_late(m))
 		return ceil_fail(err, CEIL_E_BUDGET, "the budget was spent before this row");
 	return CEIL_OK;
@@ -281,7 +285,8 @@ static void conclude(struct ceil_outcome *o)
 		/* What was measured stays, its second half, and the row says that it moved. */
 		o->steady_from = o->series.count / 2;
 		o->status = CEIL_ROW_UNSTABLE;
-		ceil_copy(o->reason, sizeof(o->reason), "rate or clock did not settle within 0.5 %");
+		ceil_copy(o->reason, sizeof(o->reason),
+		          "rate or clock did not settle within 0.5 %");
 	}
 	ceil_stats_of(&o->series, o->steady_from, &o->stats);
 	if (o->stats.count > 0)

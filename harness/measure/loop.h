@@ -31,18 +31,18 @@ enum ceil_row_status ceil_row_status_of(enum ceil_status status);
 struct ceil_outcome {
 	struct ceil_point point;
 	enum ceil_row_status status;
-	char reason[256];            /* "" when ok */
-	struct ceil_launch launch;   /* geometry; its pointers are dead */
-	uint64_t footprint_bytes;    /* of all buffers */
+	char reason[256];          /* "" when ok */
+	struct ceil_launch launch; /* geometry; its pointers are dead */
+	uint64_t footprint_bytes;  /* of all buffers */
 	struct ceil_work work;
-	struct ceil_series series;   /* every sample, dropped ones too */
-	size_t steady_from;          /* first sample that counts */
+	struct ceil_series series; /* every sample, dropped ones too */
+	size_t steady_from;        /* first sample that counts */
 	struct ceil_stats stats;
 	enum ceil_stop stop;
-	uint32_t candidates;         /* algorithms tried */
-	char algorithm[192];         /* the chosen one in words, or "" */
-	double first_ns;             /* median time of candidate 0 in the search, NAN */
-	bool checked;                /* the exact check passed */
+	uint32_t candidates; /* algorithms tried */
+	char algorithm[192]; /* the chosen one in words, or "" */
+	double first_ns;     /* median time of candidate 0 in the search, NAN */
+	bool checked;        /* the exact check passed */
 	struct ceil_window window;
 	char started_utc[24];
 };
@@ -52,10 +52,10 @@ struct ceil_meter;
 
 struct ceil_meter_options {
 	uint64_t seed;
-	uint64_t timeout_ns;          /* of one sync; 0: 30 s */
-	uint64_t deadline_ns;         /* ceil_now_ns() after which no sample starts; 0: none */
-	bool no_gate;                 /* profilers, CUDA_LAUNCH_BLOCKING */
-	struct ceil_nvml_gpu *gpu;    /* telemetry of the device, or NULL */
+	uint64_t timeout_ns;       /* of one sync; 0: 30 s */
+	uint64_t deadline_ns;      /* ceil_now_ns() after which no sample starts; 0: none */
+	bool no_gate;              /* profilers, CUDA_LAUNCH_BLOCKING */
+	struct ceil_nvml_gpu *gpu; /* telemetry of the device, or NULL */
 	/* Called after each sample with the median so far; the live line. May be NULL. */
 	void (*progress)(void *user, const struct ceil_outcome *so_far);
 	void *user;

@@ -68,8 +68,8 @@ enum ceil_status ceil_place_fill(struct ceil_place *place, struct ceil_device *d
 
 		if (buf[i].role == CEIL_WORKSPACE || buf[i].bytes == 0)
 			continue;
-		st = fill_slot(&place->slot[i], dev, (int)i, &buf[i],
-		               input ? pattern : CEIL_POISON, seed, err);
+		st = fill_slot(&place->slot[i], dev, (int)i, &buf[i], input ? pattern : CEIL_POISON,
+		               seed, err);
 		if (st != CEIL_OK)
 			return st;
 	}

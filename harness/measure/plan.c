@@ -268,8 +268,10 @@ enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend
 	struct ceil_plan plan = {0};
 	enum ceil_status st = CEIL_OK;
 
-	for (size_t b = 0; ceil_benches[b] && st == CEIL_OK; b++) {
-		const struct ceil_bench *bench = ceil_benches[b];
+	const struct ceil_bench *const *list = f->list ? f->list : ceil_benches;
+
+	for (size_t b = 0; list[b] && st == CEIL_OK; b++) {
+		const struct ceil_bench *bench = list[b];
 
 		for (size_t v = 0; v < bench->variant_count && st == CEIL_OK; v++) {
 			if (!wanted(f, bench, &bench->variants[v], backend))

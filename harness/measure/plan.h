@@ -11,8 +11,9 @@
 
 /* What the user asked for. Empty lists mean all. */
 struct ceil_filter {
+	const struct ceil_bench *const *list; /* NULL-terminated; NULL: ceil_benches */
 	struct ceil_list benches, variants, dtypes, ceilings;
-	const char *backend; /* NULL: all */
+	const char *backend;           /* NULL: all */
 	const struct ceil_case *cases; /* a user's own shapes instead of the bench's; or NULL */
 	size_t case_count;
 	bool quick, own_pattern;
@@ -24,8 +25,8 @@ enum ceil_fate { CEIL_RUN, CEIL_UNSUPPORTED, CEIL_SKIPPED };
 struct ceil_entry {
 	struct ceil_point point;
 	enum ceil_fate fate;
-	char reason[192];  /* when not CEIL_RUN */
-	double price_s;    /* of the search, and its share of the finals */
+	char reason[192]; /* when not CEIL_RUN */
+	double price_s;   /* of the search, and its share of the finals */
 };
 
 struct ceil_plan {

@@ -129,7 +129,8 @@ enum ceil_status ceil_sample_batch(struct ceil_meter *m, struct ceil_setup *s,
                                    struct ceil_sample *ret_sample, struct ceil_error *err)
 {
 	const struct ceil_variant *v = s->point->variant;
-	struct ceil_sample x = {.batch = s->batch, .time_ns = (double)NAN, .clock_mhz = (double)NAN};
+	struct ceil_sample x = {
+		.batch = s->batch, .time_ns = (double)NAN, .clock_mhz = (double)NAN};
 	enum ceil_status st = CEIL_OK;
 
 	if (v->cold_cache && m->dev->backend->flush_cache)
@@ -150,7 +151,8 @@ enum ceil_status ceil_sample_batch(struct ceil_meter *m, struct ceil_setup *s,
 
 static double wanted_ns(const struct ceil_meter *m, uint64_t want_ns)
 {
-	const double least = fmax(RESOLUTIONS * m->timer.resolution_ns, OVERHEADS * m->timer.overhead_ns);
+	const double least =
+		fmax(RESOLUTIONS * m->timer.resolution_ns, OVERHEADS * m->timer.overhead_ns);
 
 	return fmax((double)want_ns, least);
 }
@@ -229,12 +231,14 @@ static enum ceil_status collect(struct ceil_meter *m, const struct ceil_setup *s
                                 struct ceil_sample *ret_sample, struct ceil_error *err)
 {
 	const struct ceil_backend *b = m->dev->backend;
-	const uint64_t timeout_ns = m->options.timeout_ns ? m->options.timeout_ns : DEFAULT_TIMEOUT_NS;
+	const uint64_t timeout_ns =
+		m->options.timeout_ns ? m->options.timeout_ns : DEFAULT_TIMEOUT_NS;
 	const int from = (int)(k % CEIL_MAX_SLOTS);
 	const int to = (int)((k + 1) % CEIL_MAX_SLOTS);
 	struct ceil_sample x = {.batch = s->batch, .clock_mhz = (double)NAN};
 	double ns = 0.0;
-	enum ceil_status st = b->wait ? b->wait(m->dev, to, timeout_ns, err) : ceil_sample_wait(m, err);
+	enum ceil_status st =
+		b->wait ? b->wait(m->dev, to, timeout_ns, err) : ceil_sample_wait(m, err);
 
 	if (st == CEIL_OK)
 		st = b->elapsed_ns(m->dev, from, to, &ns, err);

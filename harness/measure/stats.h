@@ -7,7 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum ceil_drop { CEIL_KEEP, CEIL_DROP_WARMUP, CEIL_DROP_SHORT, CEIL_DROP_PREEMPTED, CEIL_DROP_COUNT };
+enum ceil_drop {
+	CEIL_KEEP,
+	CEIL_DROP_WARMUP,
+	CEIL_DROP_SHORT,
+	CEIL_DROP_PREEMPTED,
+	CEIL_DROP_COUNT
+};
 
 struct ceil_sample {
 	uint64_t at_ns, batch; /* host clock when it ended; launches in it */

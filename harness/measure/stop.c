@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* measuring.md, sustained: windows of half a second, 0.5 % over a second, 3 s to 10 s. */
-#define WINDOW_NS (CEIL_NS_PER_S / 2u)
-#define STEADY_RATIO 0.005
+#define WINDOW_NS        (CEIL_NS_PER_S / 2u)
+#define STEADY_RATIO     0.005
 #define SUSTAINED_MIN_NS (3ull * CEIL_NS_PER_S)
 
 static const char *const stop_names[] = {
@@ -57,7 +57,8 @@ static enum ceil_stop step_count(const struct ceil_series *s, const struct ceil_
 	ceil_stats_of(s, 0, &st);
 	if (st.count >= e->max_samples || s->count >= 4 * e->max_samples)
 		return CEIL_STOP_COUNT;
-	return spent_ns >= e->budget_ns && st.count >= e->min_samples ? CEIL_STOP_BUDGET : CEIL_GO_ON;
+	return spent_ns >= e->budget_ns && st.count >= e->min_samples ? CEIL_STOP_BUDGET
+	                                                              : CEIL_GO_ON;
 }
 
 static enum ceil_stop step_steady(const struct ceil_series *s, const struct ceil_effort *e,

@@ -18,12 +18,12 @@ enum ceil_stop {
 
 /* How much a measurement may cost, and how good it must be. */
 struct ceil_effort {
-	const char *name;                 /* "search", "final" */
+	const char *name; /* "search", "final" */
 	size_t min_samples, max_samples;
-	uint64_t sample_ns;               /* wished length of one sample */
-	uint64_t budget_ns;               /* of all samples */
-	uint64_t idle_ns;                 /* before each sample: the burst protocol */
-	double precision;                 /* half-width of the interval over the median */
+	uint64_t sample_ns; /* wished length of one sample */
+	uint64_t budget_ns; /* of all samples */
+	uint64_t idle_ns;   /* before each sample: the burst protocol */
+	double precision;   /* half-width of the interval over the median */
 };
 
 struct ceil_stop_rule {

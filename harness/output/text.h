@@ -23,7 +23,8 @@ void ceil_text_style_of(FILE *f, struct ceil_text_style *ret_style);
 void ceil_text_ceilings(FILE *f, const struct ceil_text_style *style, const struct ceil_record *r,
                         size_t count, bool fold_host);
 
-/* ceil_text_number - three to five significant digits, as a table wants them: 4697, 835.2, 51.48. */
+/* ceil_text_number - three to five significant digits, as a table wants them: 4697, 835.2, 51.48.
+ */
 void ceil_text_number(char *ret_text, size_t size, double value);
 
 #endif

@@ -1,0 +1,509 @@
+/* gpuceil bench: measures the ceilings of this node. */
+#include "harness/base/alloc.h"
+#include "harness/base/cancel.h"
+#include "harness/base/clock.h"
+#include "harness/cli/commands.h"
+#include "harness/cli/info.h"
+#include "harness/cli/inventory.h"
+#include "harness/cli/screen.h"
+#include "harness/output/run.h"
+#include "harness/output/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Seconds that a run may take; measuring.md, Seconds on one H200. */
+#define DEFAULT_BUDGET_S 240.0
+#define QUICK_BUDGET_S   60.0
+/* Host rows: where they are all there is, and beside a GPU. */
+#define HOST_ALONE_S  60.0
+#define HOST_BESIDE_S 14.0
+
+struct options {
+	bool quick, dry_run;
+	struct ceil_list variants, dtypes, gpus;
+	unsigned backend, busy;
+	uint64_t budget_ns, seed, expect_gpus;
+	const char *output;
+};
+
+static const char *const backend_names[] = {"all", "cuda", "host", NULL};
+static const char *const busy_names[] = {"skip", "run", "fail", NULL};
+
+#define OPTION(member, name_, type_, argument_, group_, choices_, doc_)                            \
+	{                                                                                          \
+		.name = (name_), .type = (type_), .argument = (argument_), .doc = (doc_),          \
+		.offset = offsetof(struct options, member), .choices = (choices_),                 \
+		.group = (group_)                                                                  \
+	}
+
+static const struct ceil_option option_rows[] = {
+	OPTION(variants, "variant", CEIL_O_LIST, "LIST", "What to measure", NULL,
+               "only these variants: `gpuceil list variants` names them"),
+	OPTION(dtypes, "dtype", CEIL_O_LIST, "LIST", "What to measure", NULL,
+               "only these element types: fp64 fp32 tf32 bf16 fp16 ..."),
+	OPTION(quick, "quick", CEIL_O_FLAG, NULL, "What to measure", NULL,
+               "the best known forms only, in a minute; good for a health check"),
+	OPTION(budget_ns, "budget", CEIL_O_DURATION, "TIME", "What to measure", NULL,
+               "seconds, or 90s, 2m: drops sustained rows first, then sweeps, then variants; "
+               "default 4m, with --quick 1m"),
+	OPTION(seed, "seed", CEIL_O_U64, "N", "What to measure", NULL,
+               "of the random data; the same seed gives the same data everywhere; default 1"),
+	OPTION(gpus, "gpu", CEIL_O_LIST, "LIST", "Where", NULL,
+               "nvidia-smi's index or a UUID; default all; CUDA_VISIBLE_DEVICES is respected"),
+	OPTION(backend, "backend", CEIL_O_CHOICE, "NAME", "Where", backend_names,
+               "cuda, host or all (default)"),
+	OPTION(busy, "busy", CEIL_O_CHOICE, "WHAT", "Where", busy_names,
+               "a GPU on which someone else works: skip it (default), run all the same, or fail"),
+	OPTION(expect_gpus, "expect-gpus", CEIL_O_U64, "N", "Where", NULL,
+               "fewer GPUs than N are an error: for health checks of known nodes"),
+	OPTION(output, "output", CEIL_O_TEXT, "DIR", "Results", NULL,
+               "folder of the files, or - for JSON lines on stdout; default "
+               "./gpuceil-<UTC time>-<host>"),
+	OPTION(dry_run, "dry-run", CEIL_O_FLAG, NULL, "Results", NULL,
+               "prints what would be measured and how long it would take"),
+};
+
+static int run_bench(int argc, char **argv);
+
+const struct ceil_command ceil_command_bench = {
+	.name = "bench",
+	.arguments = "[NAME...]",
+	.summary = "measures the ceilings of this node and writes them as CSV",
+	.doc = "Measures every ceiling of the GPUs and of the host, or of the benches named, and\n"
+	       "prints achieved, theoretical, ratio, clock and what limits each. The folder of a\n"
+	       "run holds ceilings.csv (what scripts load), records.csv (every point),\n"
+	       "samples.csv (raw) and run.json (all that is needed to repeat it).\n"
+	       "Exit status: 0 when every ceiling is sane or cannot be had here, 1 when one\n"
+	       "failed, is suspect or was throttled, 2 for usage and set-up, 130 after Ctrl-C.",
+	.options = option_rows,
+	.option_count = sizeof(option_rows) / sizeof(option_rows[0]),
+	.examples = "gpuceil bench\teverything, in about four minutes\n"
+		    "gpuceil bench --quick\ta health check in a minute\n"
+		    "gpuceil bench gemm --dtype bf16\tmatrix products of one type\n"
+		    "gpuceil bench dram --gpu 0,1 --output /tmp/r\tmemory of two GPUs\n",
+	.run = run_bench,
+};
+
+/* ---- a run: what its callbacks need */
+
+struct session {
+	const struct options *o;
+	struct ceil_inventory inv;
+	struct ceil_lane lanes[CEIL_MAX_DEVICES];
+	size_t lane_count;
+	json_t *info;
+	struct ceil_run *run;
+	struct ceil_screen screen;
+	struct ceil_record *ceilings; /* for the table at the end */
+	size_t ceiling_count, ceiling_cap;
+	bool bad;                /* a row makes the exit status 1 */
+	struct ceil_error first; /* the first failure to write; measuring goes on */
+};
+
+static void keep(struct session *s, const struct ceil_record *r, bool is_ceiling)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	void *v = s->ceilings;
+	enum ceil_status st = ceil_run_add(s->run, r, is_ceiling, &err);
+
+	s->bad |= ceil_record_bad(r);
+	if (st == CEIL_OK && is_ceiling)
+		st = ceil_grow(&v, &s->ceiling_cap, s->ceiling_count + 1, sizeof(*r), &err);
+	if (st == CEIL_OK && is_ceiling) {
+		s->ceilings = v;
+		s->ceilings[s->ceiling_count++] = *r;
+	}
+	if (st != CEIL_OK && s->first.status == CEIL_OK)
+		s->first = err;
+}
+
+static void on_outcome(void *user, const struct ceil_device *dev, const struct ceil_outcome *o,
+                       const char *role, bool is_ceiling)
+{
+	struct session *s = user;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_record r;
+
+	ceil_record_fill(&r, o, &dev->props, role);
+	ceil_screen_row(&s->screen, dev->props.label, o);
+	keep(s, &r, is_ceiling);
+	if (ceil_run_add_samples(s->run, &r, o, &err) != CEIL_OK && s->first.status == CEIL_OK)
+		s->first = err;
+}
+
+static void on_absent(void *user, const struct ceil_device_props *props, const struct ceil_point *p,
+                      enum ceil_row_status status, const char *reason, bool is_ceiling)
+{
+	struct ceil_record r;
+
+	ceil_record_absent(&r, p, props, status, reason);
+	keep(user, &r, is_ceiling);
+}
+
+static void on_progress(void *user, const struct ceil_device *dev,
+                        const struct ceil_outcome *so_far, const struct ceil_progress *p)
+{
+	struct session *s = user;
+
+	ceil_screen_progress(&s->screen, dev, so_far, p);
+}
+
+static struct ceil_events events_of(struct session *s)
+{
+	return (struct ceil_events){s, on_outcome, on_absent, on_progress};
+}
+
+/* ---- devices and plans */
+
+static bool has_gpu(const struct session *s)
+{
+	for (size_t i = 0; i < s->lane_count; i++) {
+		if (strcmp(s->lanes[i].dev->backend->name, "host") != 0)
+			return true;
+	}
+	return false;
+}
+
+static double budget_s(const struct options *o)
+{
+	if (o->budget_ns)
+		return (double)o->budget_ns * 1e-9;
+	return o->quick ? QUICK_BUDGET_S : DEFAULT_BUDGET_S;
+}
+
+/* The host's part is bounded, so that a GPU node is not kept waiting for its CPUs. */
+static double lane_budget_s(const struct session *s, const struct ceil_lane *lane)
+{
+	const double all = budget_s(s->o);
+	const bool gpu = has_gpu(s);
+	const double host =
+		s->o->budget_ns && !gpu ? all : fmin(all, gpu ? HOST_BESIDE_S : HOST_ALONE_S);
+
+	if (strcmp(lane->dev->backend->name, "host") == 0)
+		return host;
+	return fmax(1.0, all - host);
+}
+
+static enum ceil_status open_lane(struct session *s, const struct ceil_filter *f,
+                                  const struct ceil_found *found, struct ceil_error *err)
+{
+	struct ceil_lane *lane = &s->lanes[s->lane_count];
+	enum ceil_status st = ceil_inventory_device(found, &lane->dev, err);
+
+	if (st != CEIL_OK)
+		return st;
+	lane->gpu = found->gpu;
+	st = ceil_plan_make(f, found->backend->name, &lane->dev->props, NULL, &lane->plan, err);
+	if (st != CEIL_OK || lane->plan.count == 0) {
+		lane->dev->backend->close(lane->dev);
+		*lane = (struct ceil_lane){0};
+		return st;
+	}
+	s->lane_count++;
+	return CEIL_OK;
+}
+
+/* Rows of a device or backend that gives none. */
+static enum ceil_status rows_without(struct session *s, const struct ceil_filter *f,
+                                     const char *backend, const struct ceil_device_props *props,
+                                     enum ceil_row_status status, const char *reason,
+                                     struct ceil_error *err)
+{
+	const struct ceil_events events = events_of(s);
+	struct ceil_plan plan = {0};
+	const enum ceil_status st = ceil_plan_make(f, backend, NULL, reason, &plan, err);
+
+	if (st != CEIL_OK)
+		return st;
+	ceil_campaign_absent(&plan, props, status, reason, &events);
+	ceil_plan_done(&plan);
+	return CEIL_OK;
+}
+
+static enum ceil_status rows_of_missing(struct session *s, const struct ceil_filter *f,
+                                        struct ceil_error *err)
+{
+	const struct ceil_device_props nobody = {.label = "gpu",
+	                                         .numa_node = -1,
+	                                         .max_sm_mhz = (double)NAN,
+	                                         .max_memory_mhz = (double)NAN};
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t i = 0; i < s->inv.missing_count && st == CEIL_OK; i++) {
+		const struct ceil_missing *m = &s->inv.missing[i];
+
+		st = rows_without(s, f, m->backend->name, &nobody,
+		                  m->status == CEIL_E_UNSUPPORTED && !s->o->expect_gpus
+		                          ? CEIL_ROW_UNSUPPORTED
+		                          : CEIL_ROW_FAILED,
+		                  m->reason, err);
+	}
+	return st;
+}
+
+/* Opens what is found; a GPU that cannot be opened has failed rows, a busy one skipped rows. */
+static enum ceil_status open_lanes(struct session *s, const struct ceil_filter *f, bool with_rows,
+                                   struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t i = 0; i < s->inv.found_count && st == CEIL_OK; i++) {
+		const struct ceil_found *found = &s->inv.found[i];
+		struct ceil_error own = {CEIL_OK, ""};
+
+		if (!found->skipped && open_lane(s, f, found, &own) == CEIL_OK)
+			continue;
+		if (!found->skipped)
+			fprintf(stderr, "gpuceil: %s: %s\n", found->props.label, own.text);
+		if (with_rows)
+			st = rows_without(s, f, found->backend->name, &found->props,
+			                  found->skipped ? CEIL_ROW_SKIPPED : CEIL_ROW_FAILED,
+			                  found->skipped ? found->reason : own.text, err);
+	}
+	for (size_t i = 0; i < s->lane_count; i++)
+		ceil_plan_fit(&s->lanes[i].plan, lane_budget_s(s, &s->lanes[i]));
+	return st;
+}
+
+static void close_lanes(struct session *s)
+{
+	for (size_t i = 0; i < s->lane_count; i++) {
+		ceil_plan_done(&s->lanes[i].plan);
+		s->lanes[i].dev->backend->close(s->lanes[i].dev);
+	}
+	s->lane_count = 0;
+}
+
+/* ---- dry run */
+
+static void print_plan(const struct ceil_lane *lane)
+{
+	char took[32];
+	size_t points = 0;
+
+	for (size_t i = 0; i < lane->plan.count; i++) {
+		const struct ceil_entry *e = &lane->plan.v[i];
+
+		points += e->fate == CEIL_RUN;
+		printf("%-10s %-22s %-24s %-20s %s\n", lane->dev->props.label,
+		       e->point.variant->ceiling, e->point.variant->name, e->point.cas->name,
+		       e->fate == CEIL_RUN ? "run" : e->reason);
+	}
+	ceil_human_seconds(took, sizeof(took), ceil(lane->plan.price_s));
+	printf("%s: %zu points, about %s%s%s\n", lane->dev->props.label, points, took,
+	       *lane->plan.coverage ? "; left out: " : "", lane->plan.coverage);
+}
+
+static int dry_run(struct session *s)
+{
+	for (size_t i = 0; i < s->lane_count; i++)
+		print_plan(&s->lanes[i]);
+	for (size_t i = 0; i < s->inv.missing_count; i++)
+		printf("%s: %s\n", s->inv.missing[i].backend->name, s->inv.missing[i].reason);
+	return CEIL_EXIT_OK;
+}
+
+/* ---- the run */
+
+static void announce(const struct session *s, FILE *f)
+{
+	for (size_t i = 0; i < s->lane_count; i++) {
+		const struct ceil_device_props *p = &s->lanes[i].dev->props;
+
+		fprintf(f, "%s: %s%s%s\n", p->label, p->name, *p->pci_bus_id ? ", PCI " : "",
+		        p->pci_bus_id);
+	}
+	for (size_t i = 0; i < s->inv.found_count; i++) {
+		if (s->inv.found[i].skipped)
+			fprintf(f, "%s: skipped: %s\n", s->inv.found[i].props.label,
+			        s->inv.found[i].reason);
+	}
+	if (*s->inv.nvml_reason && has_gpu(s))
+		fprintf(f, "no telemetry: %s\n", s->inv.nvml_reason);
+}
+
+/* GPUs first, then the host: they share no time, and a GPU's rows come soonest. */
+static enum ceil_status measure(struct session *s, bool *ret_hung, struct ceil_error *err)
+{
+	const struct ceil_policy policy = {
+		.seed = s->o->seed,
+		.deadline_ns = s->o->budget_ns ? ceil_now_ns() + s->o->budget_ns : 0,
+		.quick = s->o->quick,
+	};
+	const struct ceil_events events = events_of(s);
+	enum ceil_status st = CEIL_OK;
+	size_t from = 0;
+
+	*ret_hung = false;
+	while (from < s->lane_count) {
+		const struct ceil_backend *b = s->lanes[from].dev->backend;
+		size_t to = from;
+		bool hung = false;
+
+		/* The host's parts share its cores: one at a time. */
+		while (to < s->lane_count && s->lanes[to].dev->backend == b &&
+		       (to == from || strcmp(b->name, "host") != 0))
+			to++;
+		const enum ceil_status one =
+			ceil_campaign_run(&s->lanes[from], to - from, &policy, &events, &hung, err);
+
+		*ret_hung |= hung;
+		st = st == CEIL_OK ? one : st;
+		from = to;
+	}
+	return st;
+}
+
+static bool short_of_gpus(const struct session *s)
+{
+	size_t gpus = 0;
+
+	for (size_t i = 0; i < s->lane_count; i++)
+		gpus += strcmp(s->lanes[i].dev->backend->name, "host") != 0;
+	if (gpus >= s->o->expect_gpus)
+		return false;
+	fprintf(stderr, "gpuceil: %" PRIu64 " GPUs were expected and %zu could be measured\n",
+	        s->o->expect_gpus, gpus);
+	return true;
+}
+
+static void print_results(const struct session *s, FILE *f)
+{
+	struct ceil_text_style style;
+
+	ceil_text_style_of(f, &style);
+	ceil_text_ceilings(f, &style, s->ceilings, s->ceiling_count, has_gpu(s));
+	if (strcmp(ceil_run_folder(s->run), "-") != 0)
+		fprintf(f, "\n%s/ceilings.csv  (records.csv, samples.csv, run.json beside it)\n",
+		        ceil_run_folder(s->run));
+	fflush(f);
+}
+
+static int exit_of(const struct session *s, enum ceil_status st, const struct ceil_error *err)
+{
+	if (s->first.status != CEIL_OK)
+		return ceil_cli_error(&s->first);
+	if (st != CEIL_OK)
+		return ceil_cli_error(err);
+	return s->bad ? CEIL_EXIT_BAD : CEIL_EXIT_OK;
+}
+
+static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t from_ns,
+                  struct ceil_error *err)
+{
+	FILE *f = strcmp(ceil_run_folder(s->run), "-") == 0 ? stderr : stdout;
+	struct ceil_error last = {CEIL_OK, ""};
+	int status;
+
+	ceil_screen_close(&s->screen);
+	print_results(s, f);
+	s->bad |= short_of_gpus(s);
+	status = exit_of(s, st, err);
+	ceil_info_finish(s->info, status, (double)(ceil_now_ns() - from_ns) * 1e-9);
+	if (ceil_run_close(s->run, &last) != CEIL_OK && s->first.status == CEIL_OK)
+		status = ceil_cli_error(&last);
+	s->run = NULL;
+	if (!hung)
+		return status;
+	/* A kernel that hangs cannot be cancelled, and any further CUDA call would wait for it. */
+	fputs("gpuceil: a GPU does not answer: its driver may need a reset (nvidia-smi -q, "
+	      "dmesg)\n",
+	      stderr);
+	fflush(NULL);
+	_exit(CEIL_EXIT_BAD);
+}
+
+static int run_session(struct session *s, const struct ceil_filter *f,
+                       const struct ceil_run_setup *setup, struct ceil_error *err)
+{
+	const uint64_t from_ns = ceil_now_ns();
+	FILE *talk = s->o->output && strcmp(s->o->output, "-") == 0 ? stderr : stdout;
+	bool hung = false;
+	enum ceil_status st;
+
+	s->info = ceil_info_make(setup, &s->inv);
+	st = ceil_run_open(s->o->output, s->info, &s->run, err);
+	if (st != CEIL_OK)
+		return ceil_cli_error(err);
+	st = rows_of_missing(s, f, err);
+	if (st == CEIL_OK)
+		st = open_lanes(s, f, /* with_rows= */ true, err);
+	for (size_t i = 0; i < s->lane_count; i++)
+		ceil_info_add_lane(s->info, &s->lanes[i]);
+	announce(s, talk);
+	ceil_screen_open(&s->screen, isatty(STDERR_FILENO) ? stderr : talk);
+	if (st == CEIL_OK)
+		st = measure(s, &hung, err);
+	return finish(s, st, hung, from_ns, err);
+}
+
+static enum ceil_status read_filter(const struct options *o, int argc, char **argv,
+                                    struct ceil_filter *ret_f, struct ceil_error *err)
+{
+	*ret_f = (struct ceil_filter){
+		.variants = o->variants, .dtypes = o->dtypes, .quick = o->quick};
+	for (int i = 1; i <= argc; i++) {
+		const enum ceil_status st = ceil_list_add(&ret_f->benches, argv[i], err);
+
+		if (st != CEIL_OK)
+			return st;
+	}
+	return ceil_filter_check(ret_f, err);
+}
+
+static int run_with(const struct options *o, const struct ceil_filter *f,
+                    const struct ceil_run_setup *setup)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	struct session *s = ceil_alloc(1, sizeof(*s), &err);
+	const struct ceil_inventory_options wanted = {
+		.backend = o->backend ? backend_names[o->backend] : NULL,
+		.gpus = o->gpus,
+		.busy = (enum ceil_busy_policy)o->busy,
+		.look_for_others = true,
+	};
+	int status;
+
+	if (!s)
+		return ceil_cli_error(&err);
+	s->o = o;
+	if (ceil_inventory_open(&wanted, &s->inv, &err) != CEIL_OK) {
+		status = ceil_cli_error(&err);
+	} else if (o->dry_run) {
+		status = open_lanes(s, f, /* with_rows= */ false, &err) == CEIL_OK
+		                 ? dry_run(s)
+		                 : ceil_cli_error(&err);
+	} else {
+		status = run_session(s, f, setup, &err);
+	}
+	close_lanes(s);
+	ceil_inventory_close(&s->inv);
+	json_decref(s->info);
+	free(s->ceilings);
+	free(s);
+	return status;
+}
+
+static int run_bench(int argc, char **argv)
+{
+	struct options o = {.seed = 1};
+	struct ceil_filter f;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_run_setup setup = {.argc = argc, .argv = argv, .command = "bench"};
+	int named = 0;
+	int status;
+
+	if (!ceil_cli_parse(&ceil_command_bench, argc, argv, &o, &named, &status))
+		return status;
+	if (read_filter(&o, named, argv, &f, &err) != CEIL_OK)
+		return ceil_cli_error(&err);
+	setup.seed = o.seed;
+	setup.quick = o.quick;
+	setup.budget_s = budget_s(&o);
+	ceil_cancel_install();
+	return run_with(&o, &f, &setup);
+}

@@ -1,0 +1,30 @@
+/* run.json: everything that is needed to repeat a number. */
+#ifndef CEIL_INFO_H
+#define CEIL_INFO_H
+
+#include "harness/cli/inventory.h"
+#include "harness/measure/campaign.h"
+
+#include <jansson.h>
+
+/* What the command line decided. */
+struct ceil_run_setup {
+	int argc;
+	char **argv;
+	const char *command; /* "bench" */
+	uint64_t seed;
+	double budget_s;
+	bool quick;
+};
+
+/* ceil_info_make - tool, system, command, policy, libraries, devices. NULL if there is no memory.
+ */
+json_t *ceil_info_make(const struct ceil_run_setup *setup, const struct ceil_inventory *inv);
+
+/* ceil_info_add_lane - a device that is measured: its properties, timer and coverage. */
+void ceil_info_add_lane(json_t *info, const struct ceil_lane *lane);
+
+/* ceil_info_finish - how the run ended. */
+void ceil_info_finish(json_t *info, int exit_status, double seconds);
+
+#endif

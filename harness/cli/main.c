@@ -1,0 +1,107 @@
+/* gpuceil: calibrates what a GPU node can really do. Finds the command and runs it. */
+#include "harness/base/cancel.h"
+#include "harness/base/text.h"
+#include "harness/base/version.h"
+#include "harness/cli/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct ceil_command *const ceil_commands[] = {
+	&ceil_command_bench, &ceil_command_get, &ceil_command_list, &ceil_command_doctor, NULL,
+};
+
+int ceil_cli_error(const struct ceil_error *err)
+{
+	fflush(stdout);
+	fprintf(stderr, "gpuceil: %s\n", err->text);
+	switch (err->status) {
+	case CEIL_E_USAGE:
+	case CEIL_E_IO:
+	case CEIL_E_NOMEM:
+	case CEIL_E_UNSUPPORTED:
+		return CEIL_EXIT_USAGE;
+	case CEIL_E_CANCELLED:
+		return ceil_cancel_signal() ? 128 + ceil_cancel_signal() : CEIL_EXIT_CANCELLED;
+	default:
+		return CEIL_EXIT_BAD;
+	}
+}
+
+bool ceil_cli_parse(const struct ceil_command *c, int argc, char **argv, void *values,
+                    int *ret_argc, int *ret_exit)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	bool help = false;
+
+	if (ceil_option_parse(c, argc, argv, values, ret_argc, &help, &err) != CEIL_OK) {
+		*ret_exit = ceil_cli_error(&err);
+		return false;
+	}
+	if (help)
+		ceil_option_help(c, stdout);
+	*ret_exit = CEIL_EXIT_OK;
+	return !help;
+}
+
+static void print_help(FILE *f)
+{
+	fputs("gpuceil calibrates what a GPU node can really do: achieved FLOP/s and GB/s beside "
+	      "the\n"
+	      "theoretical peak, with the clock that was held and what limits each figure.\n"
+	      "\n"
+	      "Usage: gpuceil COMMAND [OPTION...]\n"
+	      "\n"
+	      "Commands:\n",
+	      f);
+	for (size_t i = 0; ceil_commands[i]; i++)
+		fprintf(f, "  %-10s %s\n", ceil_commands[i]->name, ceil_commands[i]->summary);
+	fputs("\n"
+	      "  gpuceil COMMAND --help   teaches a command\n"
+	      "  gpuceil --version        prints the version and how it was built\n"
+	      "\n"
+	      "On a new node: gpuceil doctor, then gpuceil bench.\n",
+	      f);
+}
+
+static int print_version(void)
+{
+	printf("gpuceil %s (%s)\nbuilt with %s, CUDA %s\n", ceil_version(), ceil_git_commit(),
+	       ceil_compiler(), ceil_cuda_toolkit());
+	return CEIL_EXIT_OK;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[sizeof(ceil_commands) / sizeof(ceil_commands[0])] = {NULL};
+	struct ceil_error err = {CEIL_OK, ""};
+
+	for (size_t i = 0; ceil_commands[i]; i++)
+		names[i] = ceil_commands[i]->name;
+	const char *near = ceil_suggest(name, names);
+
+	(void)ceil_fail(&err, CEIL_E_USAGE,
+	                "unknown command '%s'%s%s%s; `gpuceil --help` shows all", name,
+	                near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return ceil_cli_error(&err);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		print_help(stderr);
+		return CEIL_EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0)
+		return print_version();
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    strcmp(argv[1], "help") == 0) {
+		print_help(stdout);
+		return CEIL_EXIT_OK;
+	}
+	for (size_t i = 0; ceil_commands[i]; i++) {
+		if (strcmp(argv[1], ceil_commands[i]->name) == 0)
+			return ceil_commands[i]->run(argc - 1, argv + 1);
+	}
+	return unknown_command(argv[1]);
+}

@@ -1,0 +1,112 @@
+/* What a run shows while it measures: a live line on a terminal, a line per bench elsewhere. */
+#include "harness/cli/screen.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/text.h"
+#include "harness/output/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define REDRAW_NS (100u * CEIL_NS_PER_MS)
+
+void ceil_screen_open(struct ceil_screen *s, FILE *f)
+{
+	struct ceil_text_style style;
+	const char *term = getenv("TERM");
+
+	ceil_text_style_of(f, &style);
+	*s = (struct ceil_screen){.f = f, .columns = style.columns, .best = (double)NAN};
+	s->live = isatty(fileno(f)) && term && strcmp(term, "dumb") != 0;
+	s->started_ns = ceil_now_ns();
+	s->row_ns = s->started_ns;
+}
+
+/* The plan's prices give the shape, the time spent so far the scale. */
+static double seconds_left(const struct ceil_screen *s, const struct ceil_progress *p)
+{
+	const double spent_s = (double)(ceil_now_ns() - s->started_ns) * 1e-9;
+	const double left_s = fmax(0.0, p->total_s - p->done_s);
+
+	/* Early on the plan is all there is. */
+	return p->done_s < 0.1 * p->total_s ? left_s : left_s * fmin(3.0, spent_s / p->done_s);
+}
+
+void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
+                          const struct ceil_outcome *so_far, const struct ceil_progress *p)
+{
+	const struct ceil_point *point = &so_far->point;
+	const uint64_t now_ns = ceil_now_ns();
+	char line[256] = "";
+	char left[32];
+	char best[32];
+
+	if (!s->live || now_ns - s->drawn_ns < REDRAW_NS)
+		return;
+	s->drawn_ns = now_ns;
+	ceil_human_seconds(left, sizeof(left), ceil(seconds_left(s, p)));
+	ceil_append(line, sizeof(line), "%3.0f %%  %s left  %s %s",
+	            100.0 * fmin(1.0, p->done_s / fmax(1e-9, p->total_s)), left, dev->props.label,
+	            point->variant->ceiling);
+	if (point->regime != CEIL_NOREGIME)
+		ceil_append(line, sizeof(line), ".%s", ceil_regime_name(point->regime));
+	ceil_append(line, sizeof(line), "  %s %s", point->variant->name, point->cas->name);
+	if (strcmp(s->best_of, point->variant->ceiling) == 0 && !isnan(s->best)) {
+		ceil_text_number(best, sizeof(best), s->best);
+		ceil_append(line, sizeof(line), "  best %s %s", best,
+		            ceil_unit_name(point->variant->unit));
+	}
+	fprintf(s->f, "\r\033[K%.*s", s->columns - 1, line);
+	fflush(s->f);
+}
+
+static void plain_line(struct ceil_screen *s)
+{
+	char took[32];
+
+	if (!*s->last_bench)
+		return;
+	ceil_human_seconds(took, sizeof(took), (double)(s->row_ns - s->bench_ns) * 1e-9);
+	fprintf(s->f, "%s: %llu measurements in %s\n", s->last_bench,
+	        (unsigned long long)s->bench_rows, took);
+	fflush(s->f);
+}
+
+void ceil_screen_row(struct ceil_screen *s, const char *device, const struct ceil_outcome *o)
+{
+	const struct ceil_variant *v = o->point.variant;
+	const double value = ceil_outcome_value(o);
+	char bench[96];
+
+	if (strcmp(s->best_of, v->ceiling) != 0) {
+		ceil_copy(s->best_of, sizeof(s->best_of), v->ceiling);
+		s->best = (double)NAN;
+	}
+	if (!v->beside && o->status == CEIL_ROW_OK &&
+	    !(ceil_unit_lower_is_better(v->unit) ? s->best <= value : s->best >= value))
+		s->best = value;
+	if (s->live)
+		return;
+	snprintf(bench, sizeof(bench), "%s%s on %s", o->point.bench->name,
+	         o->point.regime == CEIL_SUSTAINED ? " sustained" : "", device);
+	if (strcmp(bench, s->last_bench) != 0) {
+		plain_line(s);
+		ceil_copy(s->last_bench, sizeof(s->last_bench), bench);
+		s->bench_rows = 0;
+		s->bench_ns = s->row_ns;
+	}
+	s->row_ns = ceil_now_ns();
+	s->bench_rows++;
+}
+
+void ceil_screen_close(struct ceil_screen *s)
+{
+	if (s->live)
+		fputs("\r\033[K", s->f);
+	else
+		plain_line(s);
+	*s->last_bench = '\0';
+	fflush(s->f);
+}
