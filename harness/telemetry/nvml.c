@@ -149,9 +149,10 @@ static struct address address_of(const char *text)
 
 	if (!text)
 		return a;
-	if (sscanf(text, "%x:%x:%x.%x%n", &a.domain, &a.bus, &a.device, &a.function, &used) < 4) {
+	if (sscanf(text, "%8x:%2x:%2x.%1x%n", &a.domain, &a.bus, &a.device, &a.function, &used) <
+	    4) {
 		a.domain = 0;
-		if (sscanf(text, "%x:%x.%x%n", &a.bus, &a.device, &a.function, &used) < 3)
+		if (sscanf(text, "%2x:%2x.%1x%n", &a.bus, &a.device, &a.function, &used) < 3)
 			return a;
 	}
 	a.known = text[used] == '\0';
