@@ -26,11 +26,19 @@ static bool must_fail(void)
 	return false;
 }
 
+/* Whether an object of that size can exist at all: no larger than a ptrdiff_t. */
+static bool possible(size_t count, size_t size)
+{
+	return size == 0 || count <= (size_t)PTRDIFF_MAX / size;
+}
+
 void *ceil_alloc(size_t count, size_t size, struct ceil_error *err)
 {
-	/* calloc may give NULL for 0 bytes, which is not a failure: ask for one. */
-	void *p = must_fail() ? NULL : calloc(count ? count : 1, size ? size : 1);
+	void *p = NULL;
 
+	/* calloc may give NULL for 0 bytes, which is not a failure: ask for one. */
+	if (possible(count, size) && !must_fail())
+		p = calloc(count ? count : 1, size ? size : 1);
 	if (!p)
 		(void)ceil_fail(err, CEIL_E_NOMEM, "no memory for %zu x %zu bytes", count, size);
 	return p;
@@ -53,13 +61,14 @@ static size_t grown(size_t cap, size_t want)
 
 enum ceil_status ceil_grow(void **v, size_t *cap, size_t want, size_t size, struct ceil_error *err)
 {
-	void *p;
+	void *p = NULL;
 	size_t n;
 
 	if (want <= *cap)
 		return CEIL_OK;
 	n = grown(*cap, want);
-	p = must_fail() ? NULL : reallocarray(*v, n, size);
+	if (possible(n, size))
+		p = ceil_realloc(*v, n * size);
 	if (!p)
 		return ceil_fail(err, CEIL_E_NOMEM, "no memory for %zu x %zu bytes", n, size);
 	*v = p;
