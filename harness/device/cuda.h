@@ -1,0 +1,47 @@
+/* The CUDA backend: GPUs through the CUDA runtime. */
+#ifndef CEIL_CUDA_H
+#define CEIL_CUDA_H
+
+#include "harness/base/status.h"
+#include "harness/device/backend.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ceil_stamp;
+
+/*
+ * Of ceil_backend, as this device keeps it:
+ * open   makes the GPU current, eight streams, 64 marks, and runs the support kernels once, since
+ *        code that is loaded behind a closed gate would wait for the gate for ever. The label is
+ *        "gpu<ordinal>"; whoever knows nvidia-smi's index may put it there.
+ * alloc  NULL for 0 bytes. Host memory on a named NUMA node is CEIL_E_UNSUPPORTED.
+ * fill, hash, project wait for their result; pageable memory is filled and hashed by the host.
+ * sync, wait  poll, so that a hang ends in CEIL_E_TIMEOUT; after it every call fails, and close
+ *        frees host memory alone, because CUDA would block.
+ * gate   does nothing where a spinning kernel would wait for what cannot come: under
+ *        CUDA_LAUNCH_BLOCKING=1, and under profilers and sanitizers (ceil_cuda_serialised).
+ * clock_mhz  reads stamps that were waited for; NAN if they are less than 0.1 ms apart, where the
+ *        steps of the global timer (32 ns to 1 us) show.
+ */
+extern const struct ceil_backend ceil_cuda_backend;
+
+/* ceil_cuda_props - what CUDA and the system say about a GPU; free_bytes after headroom. */
+CEIL_MUST_CHECK enum ceil_status ceil_cuda_props(int ordinal, struct ceil_device_props *ret_props,
+                                                 struct ceil_error *err);
+
+/* ceil_cuda_plan_bytes - of what is free: at most 60 %, and never the last 2 GiB. Pure. */
+uint64_t ceil_cuda_plan_bytes(uint64_t free_bytes);
+
+/* ceil_cuda_serialised - whether the environment says that launches may not overlap the host. */
+bool ceil_cuda_serialised(void);
+
+/*
+ * ceil_cuda_clock_mhz - median over the SMs that are in both sets of clock over time. Pure.
+ * Return: NAN if no SM is in both, at least 0.1 ms apart.
+ */
+double ceil_cuda_clock_mhz(const struct ceil_stamp *from, const struct ceil_stamp *to,
+                           size_t count);
+
+#endif

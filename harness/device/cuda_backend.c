@@ -1,0 +1,566 @@
+/* The CUDA backend: devices, streams, memory, marks, gate and clock stamps by the CUDA runtime. */
+#include "harness/device/cuda.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "harness/base/alloc.h"
+#include "harness/base/clock.h"
+#include "harness/base/dtype.h"
+#include "harness/base/value.h"
+#include "harness/device/world.h"
+#include "kernels/support.h"
+
+/* Of the waits that the contract gives no time-out: fill, hash, project, read. */
+#define WAIT_NS (60 * (uint64_t)CEIL_NS_PER_S)
+/* Latencies are measured through waits: look without a pause first, then let others work. */
+#define SPIN_NS  200000u
+#define SLEEP_NS 20000u
+
+/* Two blocks of stamps a SM: the scheduler then leaves hardly any SM out. */
+enum { STAMPS_PER_SM = 2 };
+
+struct cuda_device {
+	struct ceil_device base;
+	int ordinal;
+	bool lost;    /* it did not answer: CUDA may block, so it is not called any more */
+	bool no_gate; /* the environment serialises launches */
+	cudaStream_t stream[CEIL_MAX_STREAMS];
+	cudaEvent_t slot[CEIL_MAX_SLOTS];
+	uint32_t *gate; /* mapped: the last ticket that may pass */
+	uint32_t ticket;
+	struct ceil_stamp *stamps; /* mapped: CEIL_MAX_SLOTS x stamp_count */
+	uint32_t stamp_count;
+	uint64_t *sum; /* on the device */
+	void *flush;   /* on the device: twice the L2 */
+	uint64_t flush_bytes;
+};
+
+static struct cuda_device *cuda_of(struct ceil_device *dev)
+{
+	return (struct cuda_device *)dev;
+}
+
+/* Before every call: the device answers, and is the thread's current one. */
+static enum ceil_status enter(struct cuda_device *d, struct ceil_error *err)
+{
+	if (d->lost)
+		return ceil_fail(err, CEIL_E_TIMEOUT,
+		                 "%s did not answer in time before: it is not used any more",
+		                 d->base.props.label);
+	return ceil_cuda_status((int)cudaSetDevice(d->ordinal), "cudaSetDevice", err);
+}
+
+/* ---- waiting */
+
+static enum ceil_status poll_until(struct cuda_device *d, cudaStream_t stream, cudaEvent_t event,
+                                   uint64_t timeout_ns, struct ceil_error *err)
+{
+	const uint64_t start_ns = ceil_now_ns();
+
+	for (;;) {
+		const cudaError_t e = event ? cudaEventQuery(event) : cudaStreamQuery(stream);
+		const uint64_t waited_ns = ceil_now_ns() - start_ns;
+
+		if (e != cudaErrorNotReady)
+			return ceil_cuda_status((int)e, "waiting for the GPU", err);
+		if (waited_ns >= timeout_ns) {
+			d->lost = true;
+			return ceil_fail(err, CEIL_E_TIMEOUT, "%s did not answer within %.3g s",
+			                 d->base.props.label, (double)timeout_ns / 1e9);
+		}
+		if (waited_ns > SPIN_NS)
+			ceil_sleep_ns(SLEEP_NS);
+	}
+}
+
+static enum ceil_status wait_all(struct cuda_device *d, uint64_t timeout_ns, struct ceil_error *err)
+{
+	const uint64_t start_ns = ceil_now_ns();
+
+	for (int i = 0; i < CEIL_MAX_STREAMS; i++) {
+		const uint64_t used_ns = ceil_now_ns() - start_ns;
+		const uint64_t left_ns = used_ns < timeout_ns ? timeout_ns - used_ns : 0;
+		const enum ceil_status st =
+			poll_until(d, d->stream[i], /* event= */ NULL, left_ns, err);
+
+		if (st != CEIL_OK)
+			return st;
+	}
+	return CEIL_OK;
+}
+
+static enum ceil_status cuda_sync(struct ceil_device *dev, uint64_t timeout_ns,
+                                  struct ceil_error *err)
+{
+	const enum ceil_status st = enter(cuda_of(dev), err);
+
+	return st == CEIL_OK ? wait_all(cuda_of(dev), timeout_ns, err) : st;
+}
+
+static enum ceil_status cuda_wait(struct ceil_device *dev, int slot, uint64_t timeout_ns,
+                                  struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	const enum ceil_status st = enter(d, err);
+
+	if (st != CEIL_OK)
+		return st;
+	return poll_until(d, /* stream= */ NULL, d->slot[slot], timeout_ns, err);
+}
+
+/* Copies after all that was enqueued before, and waits for it. */
+static enum ceil_status copy_after_all(struct cuda_device *d, void *dst, const void *src,
+                                       uint64_t bytes, struct ceil_error *err)
+{
+	enum ceil_status st = wait_all(d, WAIT_NS, err);
+
+	if (st == CEIL_OK)
+		st = ceil_cuda_status(
+			(int)cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, d->stream[0]),
+			"cudaMemcpyAsync", err);
+	if (st == CEIL_OK)
+		st = poll_until(d, d->stream[0], /* event= */ NULL, WAIT_NS, err);
+	return st;
+}
+
+static enum ceil_status cuda_read(struct ceil_device *dev, void *dst, const void *src,
+                                  uint64_t bytes, struct ceil_error *err)
+{
+	const enum ceil_status st = enter(cuda_of(dev), err);
+
+	return st == CEIL_OK ? copy_after_all(cuda_of(dev), dst, src, bytes, err) : st;
+}
+
+/* ---- memory */
+
+static enum ceil_status alloc_host(const struct ceil_buffer *b, void **ret_ptr,
+                                   struct ceil_error *err)
+{
+	unsigned flags = cudaHostAllocDefault;
+
+	if (b->numa_node >= 0)
+		return ceil_fail(err, CEIL_E_UNSUPPORTED,
+		                 "host memory on NUMA node %d: the cuda backend does not place it",
+		                 b->numa_node);
+	if (b->memory == CEIL_MEM_PINNED_WC)
+		flags = cudaHostAllocWriteCombined;
+	if (b->memory == CEIL_MEM_MAPPED)
+		flags = cudaHostAllocMapped;
+	if (b->memory != CEIL_MEM_PAGEABLE)
+		return ceil_cuda_status((int)cudaHostAlloc(ret_ptr, b->bytes, flags),
+		                        "cudaHostAlloc", err);
+	*ret_ptr = malloc(b->bytes);
+	if (!*ret_ptr)
+		return ceil_fail(err, CEIL_E_NOMEM, "no memory for %llu pageable bytes",
+		                 (unsigned long long)b->bytes);
+	memset(*ret_ptr, 0,
+	       b->bytes); /* the first touch gives the pages; never in a timed region */
+	return CEIL_OK;
+}
+
+static enum ceil_status cuda_alloc(struct ceil_device *dev, const struct ceil_buffer *b,
+                                   void **ret_ptr, struct ceil_error *err)
+{
+	enum ceil_status st = enter(cuda_of(dev), err);
+	void *ptr = NULL;
+
+	if (st != CEIL_OK)
+		return st;
+	if (b->bytes > 0 && b->memory == CEIL_MEM_DEVICE) {
+		st = ceil_cuda_status((int)cudaMalloc(&ptr, b->bytes), "cudaMalloc", err);
+		if (st != CEIL_OK)
+			return ceil_context(err, "%llu bytes on %s", (unsigned long long)b->bytes,
+			                    dev->props.label);
+	} else if (b->bytes > 0) {
+		st = alloc_host(b, &ptr, err);
+		if (st != CEIL_OK)
+			return st;
+	}
+	*ret_ptr = ptr;
+	return CEIL_OK;
+}
+
+static void cuda_free(struct ceil_device *dev, const struct ceil_buffer *b, void *ptr)
+{
+	struct ceil_error ignored; /* a device that is gone gives nothing back */
+
+	if (b->memory == CEIL_MEM_PAGEABLE) {
+		free(ptr);
+		return;
+	}
+	if (!ptr || enter(cuda_of(dev), &ignored) != CEIL_OK)
+		return;
+	if (b->memory == CEIL_MEM_DEVICE)
+		(void)cudaFree(ptr);
+	else
+		(void)cudaFreeHost(ptr);
+}
+
+/* ---- contents */
+
+static enum ceil_status cuda_fill(struct ceil_device *dev, const struct ceil_buffer *b, void *ptr,
+                                  int buffer, enum ceil_pattern pattern, uint64_t seed,
+                                  struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	const struct ceil_fill f = {
+		.ptr = ptr,
+		.bytes = b->bytes,
+		.dtype = b->dtype,
+		.pattern = pattern,
+		.seed = seed,
+		.buffer = (uint32_t)buffer,
+	};
+	enum ceil_status st = enter(d, err);
+
+	if (st == CEIL_OK)
+		st = ceil_support_fill(d->stream[0], &f, err);
+	return st == CEIL_OK ? wait_all(d, WAIT_NS, err) : st;
+}
+
+static enum ceil_status cuda_hash(struct ceil_device *dev, const struct ceil_buffer *b,
+                                  const void *ptr, uint64_t *ret_hash, struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	enum ceil_status st = enter(d, err);
+
+	if (st == CEIL_OK)
+		st = wait_all(d, WAIT_NS, err);
+	if (st == CEIL_OK)
+		st = ceil_cuda_status(
+			(int)cudaMemsetAsync(d->sum, 0, sizeof(*d->sum), d->stream[0]),
+			"cudaMemsetAsync", err);
+	if (st == CEIL_OK)
+		st = ceil_support_hash(d->stream[0], ptr, b->bytes, ceil_dtype_info(b->dtype)->bits,
+		                       d->sum, err);
+	if (st == CEIL_OK)
+		st = copy_after_all(d, ret_hash, d->sum, sizeof(*d->sum), err);
+	return st;
+}
+
+/* x, y and the marks of bad rows lie in one piece of device memory. */
+static enum ceil_status project_in(struct cuda_device *d, const struct ceil_matrix *m,
+                                   const int64_t *x, void *scratch, int64_t *y, uint32_t *bad,
+                                   struct ceil_error *err)
+{
+	int64_t *const dev_x = scratch;
+	uint64_t *const dev_y = (uint64_t *)(dev_x + m->cols);
+	uint32_t *const dev_bad = (uint32_t *)(dev_y + m->rows);
+	const uint64_t out_bytes = m->rows * (sizeof(*dev_y) + sizeof(*dev_bad));
+	const struct ceil_project p = {
+		.ptr = m->ptr,
+		.dtype = m->dtype,
+		.rows = m->rows,
+		.cols = m->cols,
+		.row_stride = m->row_stride,
+		.col_stride = m->col_stride,
+		.x = dev_x,
+		.y = dev_y,
+		.bad = dev_bad,
+	};
+	enum ceil_status st = copy_after_all(d, dev_x, x, m->cols * sizeof(*x), err);
+
+	if (st == CEIL_OK)
+		st = ceil_cuda_status((int)cudaMemsetAsync(dev_y, 0, out_bytes, d->stream[0]),
+		                      "cudaMemsetAsync", err);
+	if (st == CEIL_OK)
+		st = ceil_support_project(d->stream[0], &p, err);
+	if (st == CEIL_OK)
+		st = copy_after_all(d, y, dev_y, m->rows * sizeof(*y), err);
+	if (st == CEIL_OK)
+		st = copy_after_all(d, bad, dev_bad, m->rows * sizeof(*bad), err);
+	return st;
+}
+
+static enum ceil_status cuda_project(struct ceil_device *dev, const struct ceil_matrix *m,
+                                     const int64_t *x, int64_t *ret_y, struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	int64_t *y = ceil_alloc(m->rows, sizeof(*y), err);
+	uint32_t *bad = ceil_alloc(m->rows, sizeof(*bad), err);
+	void *scratch = NULL;
+	enum ceil_status st = y && bad ? enter(d, err) : CEIL_E_NOMEM;
+
+	if (st == CEIL_OK)
+		st = ceil_cuda_status((int)cudaMalloc(&scratch, m->cols * 8 + m->rows * 12),
+		                      "cudaMalloc for a projection", err);
+	if (st == CEIL_OK)
+		st = project_in(d, m, x, scratch, y, bad, err);
+	for (uint64_t r = 0; st == CEIL_OK && r < m->rows; r++)
+		ret_y[r] = bad[r] ? INT64_MIN : y[r];
+	if (scratch && !d->lost)
+		(void)cudaFree(scratch);
+	free(bad);
+	free(y);
+	return st;
+}
+
+/* ---- streams, marks, gate, clock */
+
+static enum ceil_status cuda_bind(struct ceil_device *dev, struct ceil_launch *l,
+                                  struct ceil_error *err)
+{
+	const enum ceil_status st = enter(cuda_of(dev), err);
+
+	if (st != CEIL_OK)
+		return st;
+	for (int i = 0; i < CEIL_MAX_STREAMS; i++)
+		l->stream[i] = cuda_of(dev)->stream[i];
+	return CEIL_OK;
+}
+
+static enum ceil_status cuda_mark(struct ceil_device *dev, int stream, int slot,
+                                  struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	const enum ceil_status st = enter(d, err);
+
+	if (st != CEIL_OK)
+		return st;
+	return ceil_cuda_status((int)cudaEventRecord(d->slot[slot], d->stream[stream]),
+	                        "cudaEventRecord", err);
+}
+
+static enum ceil_status cuda_elapsed_ns(struct ceil_device *dev, int from, int to, double *ret_ns,
+                                        struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	float ms = 0.0f;
+	enum ceil_status st = enter(d, err);
+
+	if (st == CEIL_OK)
+		st = ceil_cuda_status((int)cudaEventElapsedTime(&ms, d->slot[from], d->slot[to]),
+		                      "cudaEventElapsedTime", err);
+	if (st == CEIL_OK)
+		*ret_ns = (double)ms * 1e6;
+	return st;
+}
+
+static enum ceil_status cuda_flush_cache(struct ceil_device *dev, struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	const enum ceil_status st = enter(d, err);
+
+	if (st != CEIL_OK || d->flush_bytes == 0)
+		return st;
+	return ceil_support_flush(d->stream[0], d->flush, d->flush_bytes, err);
+}
+
+static void open_gate(struct cuda_device *d)
+{
+	__atomic_store_n(d->gate, d->ticket, __ATOMIC_RELEASE);
+}
+
+static enum ceil_status cuda_gate(struct ceil_device *dev, bool closed, struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	enum ceil_status st = enter(d, err);
+
+	if (st != CEIL_OK || d->no_gate)
+		return st;
+	if (!closed) {
+		open_gate(d);
+		return CEIL_OK;
+	}
+	d->ticket++;
+	st = ceil_support_gate(d->stream[0], d->gate, d->ticket, err);
+	if (st != CEIL_OK)
+		open_gate(d);
+	return st;
+}
+
+static struct ceil_stamp *stamps_of(const struct cuda_device *d, int slot)
+{
+	return d->stamps + (size_t)slot * d->stamp_count;
+}
+
+static enum ceil_status cuda_clock(struct ceil_device *dev, int slot, struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	const enum ceil_status st = enter(d, err);
+
+	if (st != CEIL_OK)
+		return st;
+	return ceil_support_clock(d->stream[0], stamps_of(d, slot), d->stamp_count, err);
+}
+
+static enum ceil_status cuda_clock_mhz(struct ceil_device *dev, int from, int to, double *ret_mhz,
+                                       struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	const enum ceil_status st = enter(d, err);
+
+	if (st == CEIL_OK)
+		*ret_mhz =
+			ceil_cuda_clock_mhz(stamps_of(d, from), stamps_of(d, to), d->stamp_count);
+	return st;
+}
+
+/* ---- open and close */
+
+static enum ceil_status cuda_count(int *ret_count, struct ceil_error *err)
+{
+	struct ceil_cuda_answer answer = {0};
+	struct ceil_world world;
+	char reason[sizeof(err->text)];
+	enum ceil_world_verdict verdict;
+	cudaError_t e;
+
+	(void)cudaDriverGetVersion(&answer.driver_version); /* 0 if it cannot */
+	(void)cudaRuntimeGetVersion(&answer.runtime_version);
+	e = cudaGetDeviceCount(&answer.device_count);
+	(void)cudaGetLastError(); /* judged here */
+	if (e != cudaSuccess)
+		answer.device_count = 0;
+	answer.error = (int)e;
+	answer.text = cudaGetErrorString(e);
+	ceil_world_read(&world);
+	verdict = ceil_world_judge(&world, &answer, reason, sizeof(reason));
+	if (verdict == CEIL_WORLD_OK) {
+		*ret_count = answer.device_count;
+		return CEIL_OK;
+	}
+	return ceil_fail(err, verdict == CEIL_WORLD_NONE ? CEIL_E_UNSUPPORTED : CEIL_E_DEVICE, "%s",
+	                 reason);
+}
+
+static void cuda_close(struct ceil_device *dev)
+{
+	struct cuda_device *d = cuda_of(dev);
+	struct ceil_error ignored; /* nothing more can be done about a device that is closed */
+
+	if (!d)
+		return;
+	if (enter(d, &ignored) != CEIL_OK)
+		goto out;
+	if (d->gate)
+		open_gate(d);
+	for (int i = 0; i < CEIL_MAX_STREAMS; i++) {
+		if (d->stream[i])
+			(void)cudaStreamDestroy(d->stream[i]);
+	}
+	for (int i = 0; i < CEIL_MAX_SLOTS; i++) {
+		if (d->slot[i])
+			(void)cudaEventDestroy(d->slot[i]);
+	}
+	(void)cudaFree(d->flush);
+	(void)cudaFree(d->sum);
+	(void)cudaFreeHost(d->stamps);
+	(void)cudaFreeHost(d->gate);
+out:
+	free(d);
+}
+
+static enum ceil_status make_streams(struct cuda_device *d, struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	/* Non-blocking: the legacy stream of a library must not stand between ours. */
+	for (int i = 0; st == CEIL_OK && i < CEIL_MAX_STREAMS; i++)
+		st = ceil_cuda_status(
+			(int)cudaStreamCreateWithFlags(&d->stream[i], cudaStreamNonBlocking),
+			"cudaStreamCreateWithFlags", err);
+	for (int i = 0; st == CEIL_OK && i < CEIL_MAX_SLOTS; i++)
+		st = ceil_cuda_status((int)cudaEventCreate(&d->slot[i]), "cudaEventCreate", err);
+	return st;
+}
+
+static enum ceil_status make_mapped(void **ret_ptr, size_t bytes, struct ceil_error *err)
+{
+	const enum ceil_status st = ceil_cuda_status(
+		(int)cudaHostAlloc(ret_ptr, bytes, cudaHostAllocMapped), "cudaHostAlloc", err);
+
+	if (st == CEIL_OK)
+		memset(*ret_ptr, 0, bytes);
+	return st;
+}
+
+static enum ceil_status make_memory(struct cuda_device *d, struct ceil_error *err)
+{
+	const struct ceil_device_props *p = &d->base.props;
+	void *gate = NULL, *stamps = NULL, *sum = NULL;
+	enum ceil_status st;
+
+	d->stamp_count = (uint32_t)p->sm_count * STAMPS_PER_SM;
+	d->flush_bytes = 2 * p->l2_bytes / 16 * 16;
+	st = make_mapped(&gate, sizeof(*d->gate), err);
+	d->gate = gate;
+	if (st == CEIL_OK)
+		st = make_mapped(&stamps, sizeof(*d->stamps) * d->stamp_count * CEIL_MAX_SLOTS,
+		                 err);
+	d->stamps = stamps;
+	if (st == CEIL_OK)
+		st = ceil_cuda_status((int)cudaMalloc(&sum, sizeof(*d->sum)), "cudaMalloc", err);
+	d->sum = sum;
+	if (st == CEIL_OK && d->flush_bytes > 0)
+		st = ceil_cuda_status((int)cudaMalloc(&d->flush, d->flush_bytes),
+		                      "cudaMalloc of the buffer that flushes the cache", err);
+	return st;
+}
+
+/* Runs what may later stand behind a closed gate once, ungated: code is loaded at first use. */
+static enum ceil_status load_kernels(struct cuda_device *d, struct ceil_error *err)
+{
+	enum ceil_status st = ceil_support_gate(d->stream[0], d->gate, d->ticket, err);
+
+	if (st == CEIL_OK)
+		st = ceil_support_clock(d->stream[0], d->stamps, d->stamp_count, err);
+	if (st == CEIL_OK && d->flush_bytes > 0)
+		st = ceil_support_flush(d->stream[0], d->flush, d->flush_bytes, err);
+	return st == CEIL_OK ? wait_all(d, WAIT_NS, err) : st;
+}
+
+static enum ceil_status cuda_open(int ordinal, struct ceil_device **ret_dev, struct ceil_error *err)
+{
+	struct cuda_device *d = ceil_alloc(1, sizeof(*d), err);
+	enum ceil_status st;
+
+	if (!d)
+		return CEIL_E_NOMEM;
+	d->base.backend = &ceil_cuda_backend;
+	d->ordinal = ordinal;
+	d->no_gate = ceil_cuda_serialised();
+	st = enter(d, err);
+	if (st == CEIL_OK)
+		st = ceil_cuda_props(ordinal, &d->base.props, err);
+	if (st == CEIL_OK)
+		st = make_streams(d, err);
+	if (st == CEIL_OK)
+		st = make_memory(d, err);
+	if (st == CEIL_OK)
+		st = load_kernels(d, err);
+	if (st != CEIL_OK) {
+		(void)ceil_context(err, "CUDA device %d", ordinal);
+		cuda_close(&d->base);
+		return st;
+	}
+	*ret_dev = &d->base;
+	return CEIL_OK;
+}
+
+const struct ceil_backend ceil_cuda_backend = {
+	.name = "cuda",
+	.doc = "NVIDIA GPUs through the CUDA runtime",
+	.count = cuda_count,
+	.open = cuda_open,
+	.close = cuda_close,
+	.bind = cuda_bind,
+	.alloc = cuda_alloc,
+	.free = cuda_free,
+	.fill = cuda_fill,
+	.hash = cuda_hash,
+	.project = cuda_project,
+	.read = cuda_read,
+	.mark = cuda_mark,
+	.elapsed_ns = cuda_elapsed_ns,
+	.sync = cuda_sync,
+	.wait = cuda_wait,
+	.flush_cache = cuda_flush_cache,
+	.gate = cuda_gate,
+	.clock = cuda_clock,
+	.clock_mhz = cuda_clock_mhz,
+};
