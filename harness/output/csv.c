@@ -321,6 +321,7 @@ static enum ceil_status read_file(struct reader *r, FILE *f)
 		goto out_free;
 	}
 	csv_set_realloc_func(&parser, ceil_realloc);
+	csv_set_blk_size(&parser, READ_BYTES); /* 128 bytes by default: thousands of copies */
 	ceil_table_clear(r->t, r->row);
 	read_all(r, &parser, f, buffer);
 	csv_free(&parser);
