@@ -1,0 +1,27 @@
+/* What the kernel lets this process use: CPU quota and memory of its control groups. */
+#ifndef CEIL_LIMITS_H
+#define CEIL_LIMITS_H
+
+#include <stdint.h>
+
+/*
+ * Both versions of cgroups, in containers and outside; of nested groups the tightest counts.
+ * Read afresh at each call, below GPUCEIL_SYSROOT (see sysfs.h).
+ * Source: Linux, Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/memory.rst,
+ * Documentation/scheduler/sched-bwc.rst; proc(5) for mountinfo.
+ */
+
+/* ceil_limits_cpus - CPUs' worth of time that the quota grants, e.g. 1.5; NAN without a quota. */
+double ceil_limits_cpus(void);
+
+/*
+ * ceil_limits_memory_bytes - what the groups still let us take: limit less usage, where page
+ * cache that the kernel drops first is no usage. UINT64_MAX without a limit.
+ */
+uint64_t ceil_limits_memory_bytes(void);
+
+/* ceil_limits_free_bytes - the smaller of that and MemAvailable; UINT64_MAX where neither is known.
+ */
+uint64_t ceil_limits_free_bytes(void);
+
+#endif
