@@ -7,9 +7,10 @@
 
 #include <stdint.h>
 
+/* A renamed or re-defined column bumps it, an added one does not. */
 #define CEIL_FORMAT_VERSION 1
 
-/* Ratios 0..1. Absent: NAN, CEIL_ABSENT_U64, "". Column docs are in record.c's tables. */
+/* Ratios 0..1. Absent: NAN, CEIL_ABSENT_U64, "". Column docs are in columns.c's tables. */
 struct ceil_record {
 	char host[64], device[16], gpu_name[96], gpu_uuid[48], ceiling[64];
 	double value;
@@ -28,10 +29,11 @@ struct ceil_record {
 	/* records.csv adds these. */
 	char bench[24], backend[12], cas[64], timing[8], role[12];
 	double theoretical_clock_mhz, footprint_over_cache;
-	double time_ns, time_min_ns, time_p05_ns, time_p95_ns, time_p99_ns, time_ci_lo_ns, time_ci_hi_ns;
+	double time_ns, time_min_ns, time_p05_ns, time_p95_ns, time_p99_ns, time_ci_lo_ns,
+		time_ci_hi_ns;
 	uint64_t dropped, batch, candidates;
 	char algorithm[192];
-	double first_value; /* of the first heuristic's algorithm */
+	double first_value;  /* of the first heuristic's algorithm */
 	double flops, bytes; /* of one launch */
 	double seconds, energy_j;
 	char check[8], stop[16], started_utc[24];
@@ -51,19 +53,29 @@ extern const struct ceil_table ceil_table_samples;  /* of struct ceil_sample_row
 
 /*
  * ceil_record_fill - the row of an outcome: value, peaks, ratios, limited_by, status.
- * An unstable spread, a thermal throttle or a value over its peak turn an ok outcome into
- * unstable, throttled or suspect, with the reason.
+ * An outcome that is ok, or did not settle, becomes suspect when its value is over its peak or
+ * its first sample is unlike the rest, throttled after a thermal limit, unstable when the spread
+ * is above the variant's tolerance; the reason says so with the figures. Host rows are never
+ * over their peak: the clock that it assumes may be wrong. A row that failed or was not measured
+ * has no figures.
  * @role: "search", "final" or "sustained". @props: label, name, driver of the device.
  */
 void ceil_record_fill(struct ceil_record *ret_r, const struct ceil_outcome *o,
                       const struct ceil_device_props *props, const char *role);
 
-/* ceil_record_absent - a row of a point that was not measured: status and reason, no value. */
+/*
+ * ceil_record_absent - a row of a point that was not measured: status and reason, no value.
+ * @props: NULL where there is no device; the label is then "gpu" or "cpu".
+ */
 void ceil_record_absent(struct ceil_record *ret_r, const struct ceil_point *p,
                         const struct ceil_device_props *props, enum ceil_row_status status,
                         const char *reason);
 
-/* ceil_record_exit - whether this row's status makes the program's exit status 1. */
+/* ceil_sample_row_of - sample index of the row r. */
+void ceil_sample_row_of(struct ceil_sample_row *ret_row, const struct ceil_record *r,
+                        const struct ceil_sample *sample, size_t index);
+
+/* ceil_record_bad - whether this row's status makes the program's exit status 1. */
 bool ceil_record_bad(const struct ceil_record *r);
 
 #endif

@@ -36,8 +36,12 @@ struct ceil_table {
 
 /* One row of a field table, its type taken from the member. */
 #define CEIL_FIELD(row, member, unit_, since_, doc_)                                               \
+	CEIL_FIELD_AS(row, member, #member, unit_, since_, doc_)
+
+/* The same under a name that no member can have, such as "case". */
+#define CEIL_FIELD_AS(row, member, name_, unit_, since_, doc_)                                     \
 	{                                                                                          \
-		.name = #member, .unit = (unit_), .doc = (doc_),                                   \
+		.name = (name_), .unit = (unit_), .doc = (doc_),                                   \
 		.type = CEIL_FIELD_TYPE(row, member), .offset = offsetof(row, member),             \
 		.size = sizeof(((row *)0)->member), .since = (since_)                              \
 	}
