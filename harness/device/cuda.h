@@ -17,7 +17,8 @@ struct ceil_stamp;
  *        code that is loaded behind a closed gate would wait for the gate for ever. The label is
  *        "gpu<ordinal>"; whoever knows nvidia-smi's index may put it there.
  * alloc  NULL for 0 bytes. Host memory on a named NUMA node is CEIL_E_UNSUPPORTED.
- * fill, hash, project wait for their result; pageable memory is filled and hashed by the host.
+ * fill, hash, project wait for their result. All memory is filled and hashed by the GPU, so the
+ *        bits are those of one generator; pageable memory is registered for that while.
  * sync, wait  poll, so that a hang ends in CEIL_E_TIMEOUT; after it every call fails, and close
  *        frees host memory alone, because CUDA would block.
  * gate   does nothing where a spinning kernel would wait for what cannot come: under
@@ -27,9 +28,14 @@ struct ceil_stamp;
  */
 extern const struct ceil_backend ceil_cuda_backend;
 
-/* ceil_cuda_props - what CUDA and the system say about a GPU; free_bytes after headroom. */
-CEIL_MUST_CHECK enum ceil_status ceil_cuda_props(int ordinal, struct ceil_device_props *ret_props,
-                                                 struct ceil_error *err);
+/* ceil_cuda_peek - what CUDA and the system say about a GPU, without a context; free_bytes is 0. */
+CEIL_MUST_CHECK enum ceil_status ceil_cuda_peek(int ordinal, struct ceil_device_props *ret_props,
+                                                struct ceil_error *err);
+
+/* ceil_cuda_free_bytes - what a run may plan with on the current device with headroom.
+ * @integrated: memory is shared with the host, so what the system has free counts. */
+CEIL_MUST_CHECK enum ceil_status ceil_cuda_free_bytes(bool integrated, uint64_t *ret_bytes,
+                                                      struct ceil_error *err);
 
 /* ceil_cuda_plan_bytes - of what is free: at most 60 %, and never the last 2 GiB. Pure. */
 uint64_t ceil_cuda_plan_bytes(uint64_t free_bytes);

@@ -202,6 +202,27 @@ static void cuda_free(struct ceil_device *dev, const struct ceil_buffer *b, void
 
 /* ---- contents */
 
+/* The GPU reaches pageable memory only while it is registered. */
+static enum ceil_status borrow(const struct ceil_buffer *b, void *ptr, struct ceil_error *err)
+{
+	if (b->memory != CEIL_MEM_PAGEABLE || b->bytes == 0)
+		return CEIL_OK;
+	return ceil_cuda_status((int)cudaHostRegister(ptr, b->bytes, cudaHostRegisterMapped),
+	                        "cudaHostRegister", err);
+}
+
+static enum ceil_status give_back(const struct ceil_buffer *b, void *ptr, enum ceil_status before,
+                                  struct ceil_error *err)
+{
+	enum ceil_status st;
+
+	if (b->memory != CEIL_MEM_PAGEABLE || b->bytes == 0 || before == CEIL_E_TIMEOUT)
+		return before;
+	st = ceil_cuda_status((int)cudaHostUnregister(ptr), "cudaHostUnregister",
+	                      before == CEIL_OK ? err : NULL);
+	return before == CEIL_OK ? st : before;
+}
+
 static enum ceil_status cuda_fill(struct ceil_device *dev, const struct ceil_buffer *b, void *ptr,
                                   int buffer, enum ceil_pattern pattern, uint64_t seed,
                                   struct ceil_error *err)
@@ -218,18 +239,20 @@ static enum ceil_status cuda_fill(struct ceil_device *dev, const struct ceil_buf
 	enum ceil_status st = enter(d, err);
 
 	if (st == CEIL_OK)
-		st = ceil_support_fill(d->stream[0], &f, err);
-	return st == CEIL_OK ? wait_all(d, WAIT_NS, err) : st;
-}
-
-static enum ceil_status cuda_hash(struct ceil_device *dev, const struct ceil_buffer *b,
-                                  const void *ptr, uint64_t *ret_hash, struct ceil_error *err)
-{
-	struct cuda_device *d = cuda_of(dev);
-	enum ceil_status st = enter(d, err);
-
+		st = borrow(b, ptr, err);
+	if (st != CEIL_OK)
+		return st;
+	st = ceil_support_fill(d->stream[0], &f, err);
 	if (st == CEIL_OK)
 		st = wait_all(d, WAIT_NS, err);
+	return give_back(b, ptr, st, err);
+}
+
+static enum ceil_status hash_in(struct cuda_device *d, const struct ceil_buffer *b, const void *ptr,
+                                uint64_t *ret_hash, struct ceil_error *err)
+{
+	enum ceil_status st = wait_all(d, WAIT_NS, err);
+
 	if (st == CEIL_OK)
 		st = ceil_cuda_status(
 			(int)cudaMemsetAsync(d->sum, 0, sizeof(*d->sum), d->stream[0]),
@@ -240,6 +263,23 @@ static enum ceil_status cuda_hash(struct ceil_device *dev, const struct ceil_buf
 	if (st == CEIL_OK)
 		st = copy_after_all(d, ret_hash, d->sum, sizeof(*d->sum), err);
 	return st;
+}
+
+static enum ceil_status cuda_hash(struct ceil_device *dev, const struct ceil_buffer *b,
+                                  const void *ptr, uint64_t *ret_hash, struct ceil_error *err)
+{
+	union {
+		const void *in;
+		void *out; /* registering changes no byte, but asks for a pointer that may */
+	} p = {.in = ptr};
+	struct cuda_device *d = cuda_of(dev);
+	enum ceil_status st = enter(d, err);
+
+	if (st == CEIL_OK)
+		st = borrow(b, p.out, err);
+	if (st != CEIL_OK)
+		return st;
+	return give_back(b, p.out, hash_in(d, b, ptr, ret_hash, err), err);
 }
 
 /* x, y and the marks of bad rows lie in one piece of device memory. */
@@ -526,13 +566,15 @@ static enum ceil_status cuda_open(int ordinal, struct ceil_device **ret_dev, str
 	d->no_gate = ceil_cuda_serialised();
 	st = enter(d, err);
 	if (st == CEIL_OK)
-		st = ceil_cuda_props(ordinal, &d->base.props, err);
+		st = ceil_cuda_peek(ordinal, &d->base.props, err);
 	if (st == CEIL_OK)
 		st = make_streams(d, err);
 	if (st == CEIL_OK)
 		st = make_memory(d, err);
 	if (st == CEIL_OK)
 		st = load_kernels(d, err);
+	if (st == CEIL_OK) /* last: what we took ourselves is not free */
+		st = ceil_cuda_free_bytes(d->base.props.integrated, &d->base.props.free_bytes, err);
 	if (st != CEIL_OK) {
 		(void)ceil_context(err, "CUDA device %d", ordinal);
 		cuda_close(&d->base);
@@ -546,6 +588,7 @@ const struct ceil_backend ceil_cuda_backend = {
 	.name = "cuda",
 	.doc = "NVIDIA GPUs through the CUDA runtime",
 	.count = cuda_count,
+	.peek = ceil_cuda_peek,
 	.open = cuda_open,
 	.close = cuda_close,
 	.bind = cuda_bind,

@@ -158,21 +158,8 @@ static uint64_t shared_free(uint64_t cuda_free)
 	return system_free > 0 ? system_free : cuda_free;
 }
 
-static enum ceil_status read_memory(struct ceil_device_props *p, struct ceil_error *err)
-{
-	size_t free_bytes = 0, total_bytes = 0;
-	const enum ceil_status st = ceil_cuda_status((int)cudaMemGetInfo(&free_bytes, &total_bytes),
-	                                             "cudaMemGetInfo", err);
-
-	if (st != CEIL_OK)
-		return st;
-	p->memory_bytes = total_bytes;
-	p->free_bytes = ceil_cuda_plan_bytes(p->integrated ? shared_free(free_bytes) : free_bytes);
-	return CEIL_OK;
-}
-
-enum ceil_status ceil_cuda_props(int ordinal, struct ceil_device_props *ret_props,
-                                 struct ceil_error *err)
+enum ceil_status ceil_cuda_peek(int ordinal, struct ceil_device_props *ret_props,
+                                struct ceil_error *err)
 {
 	struct ceil_device_props p = {.numa_node = -1};
 	struct cudaDeviceProp d;
@@ -188,6 +175,7 @@ enum ceil_status ceil_cuda_props(int ordinal, struct ceil_device_props *ret_prop
 	ceil_copy(p.name, sizeof(p.name), d.name);
 	uuid_text(&d.uuid, p.uuid, sizeof(p.uuid));
 	read_driver(p.driver, sizeof(p.driver));
+	p.memory_bytes = d.totalGlobalMem;
 	p.l2_bytes = d.l2CacheSize > 0 ? (uint64_t)d.l2CacheSize : 0;
 	p.llc_bytes = p.l2_bytes;
 	p.cc_major = d.major;
@@ -199,9 +187,18 @@ enum ceil_status ceil_cuda_props(int ordinal, struct ceil_device_props *ret_prop
 	/* The fields for clocks are gone from CUDA 13's structure; the attributes stay. */
 	p.max_sm_mhz = attribute_mhz(cudaDevAttrClockRate, ordinal);
 	p.max_memory_mhz = attribute_mhz(cudaDevAttrMemoryClockRate, ordinal);
-	st = read_memory(&p, err);
-	if (st != CEIL_OK)
-		return st;
 	*ret_props = p;
 	return CEIL_OK;
+}
+
+enum ceil_status ceil_cuda_free_bytes(bool integrated, uint64_t *ret_bytes, struct ceil_error *err)
+{
+	size_t free_bytes = 0, total_bytes = 0;
+	const enum ceil_status st = ceil_cuda_status((int)cudaMemGetInfo(&free_bytes, &total_bytes),
+	                                             "cudaMemGetInfo", err);
+
+	if (st == CEIL_OK)
+		*ret_bytes =
+			ceil_cuda_plan_bytes(integrated ? shared_free(free_bytes) : free_bytes);
+	return st;
 }
