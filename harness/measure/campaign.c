@@ -375,18 +375,19 @@ static void pass_together(struct campaign *c, pass_fn pass, const struct ceil_be
 	ceil_gang_done(&gang);
 }
 
-/* The bench after the one given, in the order of the plans; NULL gives the first. */
+/*
+ * The bench after the one given; NULL gives the first. The devices of a campaign are of one
+ * backend and one filter, so the first plan names the benches of all.
+ */
 static const struct ceil_bench *next_bench(const struct campaign *c, const struct ceil_bench *b)
 {
-	for (size_t i = 0; i < c->count; i++) {
-		const struct ceil_plan *plan = &c->lanes[i].in->plan;
-		bool passed = b == NULL;
+	const struct ceil_plan *plan = &c->lanes[0].in->plan;
+	bool passed = b == NULL;
 
-		for (size_t e = 0; e < plan->count; e++) {
-			if (passed && plan->v[e].point.bench != b)
-				return plan->v[e].point.bench;
-			passed |= plan->v[e].point.bench == b;
-		}
+	for (size_t e = 0; e < plan->count; e++) {
+		if (passed && plan->v[e].point.bench != b)
+			return plan->v[e].point.bench;
+		passed |= plan->v[e].point.bench == b;
 	}
 	return NULL;
 }
@@ -439,8 +440,7 @@ static void close_lanes(struct campaign *c, bool *ret_hung)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		*ret_hung |= c->lanes[i].hung;
-		if (!c->lanes[i].hung)
-			ceil_meter_close(c->lanes[i].meter);
+		ceil_meter_close(c->lanes[i].meter);
 		free(c->lanes[i].results);
 	}
 }
@@ -471,7 +471,7 @@ enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
 	pthread_mutex_init(&c.lock, NULL);
 	for (; c.count < count && st == CEIL_OK; c.count++)
 		st = open_lane(&c, &c.lanes[c.count], &lanes[c.count], err);
-	if (st == CEIL_OK) {
+	if (st == CEIL_OK && c.count > 0) {
 		pass_all(&c, run_bench);
 		pass_all(&c, run_sustained);
 		st = cancelled(&c, err);

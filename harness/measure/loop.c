@@ -113,7 +113,8 @@ void ceil_meter_close(struct ceil_meter *m)
 {
 	if (!m)
 		return;
-	ceil_place_done(&m->place, m->dev);
+	if (!m->lost)
+		ceil_place_done(&m->place, m->dev);
 	free(m);
 }
 
@@ -307,10 +308,12 @@ static void fail_outcome(struct ceil_outcome *o, const struct ceil_error *err)
 static void start_outcome(struct ceil_outcome *o, const struct ceil_point *p)
 {
 	const struct ceil_series none = {0};
+	struct ceil_nvml_state nothing;
 
+	ceil_nvml_read(NULL, &nothing);
 	*o = (struct ceil_outcome){.point = *p, .first_ns = (double)NAN};
 	ceil_stats_of(&none, 0, &o->stats);
-	ceil_window_of(NULL, NULL, &o->window);
+	ceil_window_of(&nothing, &nothing, &o->window);
 	ceil_utc(o->started_utc, sizeof(o->started_utc));
 }
 
@@ -351,8 +354,9 @@ enum ceil_status ceil_meter_point(struct ceil_meter *m, const struct ceil_point 
 		fail_outcome(ret_o, err);
 	ret_o->launch = s.launch;
 	st = st == CEIL_OK ? CEIL_OK : after_failure(m, err);
+	m->lost = st == CEIL_E_TIMEOUT;
 	/* A hung device must not be called again, not even to give back a plan. */
-	if (s.prepared && p->bench->release && st != CEIL_E_TIMEOUT)
+	if (s.prepared && p->bench->release && !m->lost)
 		p->bench->release(&s.launch);
 	return st;
 }

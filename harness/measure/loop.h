@@ -69,7 +69,8 @@ CEIL_MUST_CHECK enum ceil_status ceil_meter_open(struct ceil_device *dev,
                                                  const struct ceil_meter_options *options,
                                                  struct ceil_meter **ret_meter,
                                                  struct ceil_error *err);
-void ceil_meter_close(struct ceil_meter *m); /* NULL is a no-op; does not close the device */
+/* ceil_meter_close - not the device. NULL is a no-op; memory on a device that hangs stays. */
+void ceil_meter_close(struct ceil_meter *m);
 
 /* The timer of the device, ns. */
 struct ceil_timer {

@@ -10,6 +10,7 @@ struct ceil_meter {
 	struct ceil_meter_options options;
 	struct ceil_timer timer;
 	struct ceil_place place;
+	bool lost;           /* the device hangs: nothing may be called on it again */
 	double start_temp_c; /* when the meter was opened; what a cool-down waits for */
 };
 

@@ -1,0 +1,236 @@
+/* Campaigns on devices with virtual clocks: every point and ceiling has a row, whatever happens. */
+#include "harness/base/cancel.h"
+#include "harness/measure/campaign.h"
+#include "tests/recorded_backend.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_ROWS = 256 };
+
+struct row {
+	char device[16], ceiling[64], variant[32], cas[32], role[16], reason[96];
+	enum ceil_row_status status;
+	bool is_ceiling;
+	double value;
+};
+
+struct seen {
+	struct row v[MAX_ROWS];
+	size_t count;
+	int cancel_after; /* rows after which a signal comes; 0 never */
+};
+
+static struct row *next(struct seen *s, const struct ceil_point *p, const char *device)
+{
+	struct row *r = &s->v[s->count < MAX_ROWS ? s->count++ : MAX_ROWS - 1];
+
+	*r = (struct row){.value = (double)NAN};
+	snprintf(r->device, sizeof(r->device), "%s", device);
+	snprintf(r->variant, sizeof(r->variant), "%s", p->variant->name);
+	snprintf(r->cas, sizeof(r->cas), "%s", p->cas->name);
+	ceil_point_ceiling(p, r->ceiling, sizeof(r->ceiling));
+	if (s->cancel_after && (int)s->count >= s->cancel_after)
+		ceil_cancel_set(2);
+	return r;
+}
+
+static void on_outcome(void *user, const struct ceil_device *dev, const struct ceil_outcome *o,
+                       const char *role, bool is_ceiling)
+{
+	struct row *r = next(user, &o->point, dev->props.label);
+
+	r->status = o->status;
+	r->is_ceiling = is_ceiling;
+	r->value = ceil_outcome_value(o);
+	snprintf(r->role, sizeof(r->role), "%s", role);
+	snprintf(r->reason, sizeof(r->reason), "%.95s", o->reason);
+}
+
+static void on_absent(void *user, const struct ceil_device_props *props, const struct ceil_point *p,
+                      enum ceil_row_status status, const char *reason, bool is_ceiling)
+{
+	struct row *r = next(user, p, props->label);
+
+	r->status = status;
+	r->is_ceiling = is_ceiling;
+	snprintf(r->reason, sizeof(r->reason), "%.95s", reason);
+}
+
+static struct ceil_lane lane_of(struct recorded *r, const char *bench)
+{
+	struct ceil_filter f = {.list = recorded_benches};
+	struct ceil_lane lane = {.dev = &r->base};
+	struct ceil_error err = {CEIL_OK, ""};
+
+	if (bench && ceil_list_add(&f.benches, bench, &err) != CEIL_OK)
+		ok(false, "list");
+	ok(ceil_plan_make(&f, "recorded", &r->base.props, NULL, &lane.plan, &err) == CEIL_OK,
+	   "plan");
+	return lane;
+}
+
+static enum ceil_status run(struct ceil_lane *lanes, size_t count, struct seen *s, bool *ret_hung)
+{
+	const struct ceil_policy policy = {.seed = 1};
+	const struct ceil_events events = {s, on_outcome, on_absent, NULL};
+	struct ceil_error err = {CEIL_OK, ""};
+	const enum ceil_status st =
+		ceil_campaign_run(lanes, count, &policy, &events, ret_hung, &err);
+
+	for (size_t i = 0; i < count; i++)
+		ceil_plan_done(&lanes[i].plan);
+	return st;
+}
+
+static const struct row *ceiling(const struct seen *s, const char *name, const char *device)
+{
+	const struct row *found = NULL;
+	int n = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (!s->v[i].is_ceiling || strcmp(s->v[i].ceiling, name) != 0 ||
+		    strcmp(s->v[i].device, device) != 0)
+			continue;
+		found = &s->v[i];
+		n++;
+	}
+	is_int(n, 1, name);
+	return found;
+}
+
+static void test_whole(void)
+{
+	static struct seen s;
+	struct recorded r;
+	bool hung = true;
+
+	recorded_open(&r, 2000000.0);
+	struct ceil_lane lane = lane_of(&r, "fake");
+	is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a whole run");
+	ok(!hung, "nothing hangs");
+	const struct row *op = ceiling(&s, "fake.op", "fake0");
+	is_int(op->status, CEIL_ROW_OK, "its ceiling is ok");
+	is_text(op->role, "final", "measured again fresh");
+	ok(strcmp(op->variant, "beside") != 0, "a peer never wins");
+	is_int(ceiling(&s, "fake.absent", "fake0")->status, CEIL_ROW_UNSUPPORTED,
+	       "a ceiling of what is not built has a row");
+	is_int(ceiling(&s, "fake.newer", "fake0")->status, CEIL_ROW_UNSUPPORTED,
+	       "and one of another part");
+	ceiling(&s, "fake.each", "fake0");
+	is_int((long long)s.count, 21 + 5, "a row for each point and each ceiling");
+	is_int(r.allocated, 0, "nothing leaks");
+}
+
+static void test_cancel(void)
+{
+	static struct seen s = {.cancel_after = 3};
+	struct recorded r;
+	bool hung;
+	size_t cancelled = 0;
+
+	recorded_open(&r, 2000000.0);
+	struct ceil_lane lane = lane_of(&r, "fake");
+	is_int(run(&lane, 1, &s, &hung), CEIL_E_CANCELLED, "a signal in the middle");
+	ceil_cancel_set(0);
+	is_int((long long)s.count, 21 + 5, "every row is still there");
+	for (size_t i = 0; i < s.count; i++)
+		cancelled += s.v[i].status == CEIL_ROW_CANCELLED;
+	ok(cancelled > 0, "those that were not measured are cancelled");
+	is_int(s.v[0].status, CEIL_ROW_OK, "what was measured before is kept");
+	is_int(ceiling(&s, "fake.op", "fake0")->status, CEIL_ROW_CANCELLED, "its ceiling too");
+	is_int(r.allocated, 0, "nothing leaks");
+}
+
+static void test_hang(void)
+{
+	static struct seen s;
+	struct recorded r;
+	bool hung = false;
+
+	recorded_open(&r, 2000000.0);
+	r.hangs_after = 200;
+	struct ceil_lane lane = lane_of(&r, "fake");
+	is_int(run(&lane, 1, &s, &hung), CEIL_OK,
+	       "a device that hangs costs its rows, not the run");
+	ok(hung, "and is reported");
+	size_t failed = 0;
+	size_t lost = 0;
+
+	for (size_t i = 0; i < s.count; i++) {
+		failed += s.v[i].status == CEIL_ROW_FAILED;
+		lost += strstr(s.v[i].reason, "device was lost") != NULL;
+	}
+	is_int((long long)failed, 1, "one row failed");
+	ok(lost > 0, "the others say that the device was lost");
+	is_int(r.calls_after_hang, 0, "nothing was called after it");
+	recorded_close(&r);
+}
+
+static void test_wrong(void)
+{
+	static struct seen s;
+	struct recorded r;
+	bool hung;
+
+	recorded_open(&r, 2000000.0);
+	r.wrong = true;
+	struct ceil_lane lane = lane_of(&r, "fake");
+	is_int(run(&lane, 1, &s, &hung), CEIL_OK, "wrong results");
+	const struct row *op = ceiling(&s, "fake.op", "fake0");
+	is_int(op->status, CEIL_ROW_FAILED, "make the ceiling failed");
+	is_text(op->reason, "element 7 is 3, not 4", "with the reason");
+	ok(isnan(op->value), "and no value");
+}
+
+static void test_together(void)
+{
+	static struct seen s;
+	struct recorded r[3];
+	struct ceil_lane lanes[3];
+	bool hung;
+
+	for (int i = 0; i < 3; i++) {
+		recorded_open(&r[i], 2000000.0 * (i + 1));
+		snprintf(r[i].base.props.label, sizeof(r[i].base.props.label), "fake%d", i);
+		lanes[i] = lane_of(&r[i], "together");
+	}
+	r[1].hangs_after = 30;
+	is_int(run(lanes, 3, &s, &hung), CEIL_OK, "three devices at once");
+	ok(hung, "one of which hangs");
+	is_int(ceiling(&s, "fake.together", "fake0")->status, CEIL_ROW_OK, "the first is whole");
+	is_int(ceiling(&s, "fake.together", "fake2")->status, CEIL_ROW_OK, "the last too");
+	ok(ceiling(&s, "fake.together", "fake1")->status != CEIL_ROW_OK, "the lost one is not ok");
+	ok(ceiling(&s, "fake.together", "fake0")->value >
+	           2.0 * ceiling(&s, "fake.together", "fake2")->value,
+	   "each has its own figure");
+	recorded_close(&r[1]);
+}
+
+static void test_burst(void)
+{
+	static struct seen s;
+	struct recorded r;
+	bool hung;
+
+	recorded_open(&r, 2000000.0);
+	r.cost_ns[5] = 1500000.0;
+	struct ceil_lane lane = lane_of(&r, "pick");
+	is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a burst");
+	const struct row *b = ceiling(&s, "fake.pick.burst", "fake0");
+	is_text(b->role, "burst", "has its regime");
+	is_close(b->value, 1e9 / 1500000.0, 1.0, "and the best algorithm's figure");
+}
+
+int main(void)
+{
+	test_whole();
+	test_cancel();
+	test_hang();
+	test_wrong();
+	test_together();
+	test_burst();
+	return done_testing();
+}

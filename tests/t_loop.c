@@ -1,0 +1,235 @@
+/* The measuring loop on a device with a virtual clock: order, batches, search, checks, failures. */
+#include "harness/base/cancel.h"
+#include "harness/measure/loop.h"
+#include "tests/recorded_backend.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct ceil_effort quick = {.name = "test",
+                                         .min_samples = 6,
+                                         .max_samples = 10,
+                                         .sample_ns = 1000000,
+                                         .budget_ns = 1000000000,
+                                         .precision = 0.01};
+
+static struct ceil_meter *open_meter(struct recorded *r)
+{
+	const struct ceil_meter_options options = {.seed = 7};
+	struct ceil_meter *m = NULL;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	ok(ceil_meter_open(&r->base, &options, &m, &err) == CEIL_OK, "meter opens");
+	return m;
+}
+
+static struct ceil_point point_of(const struct ceil_bench *b, size_t variant, size_t cas)
+{
+	return (struct ceil_point){
+		.bench = b, .variant = &b->variants[variant], .cas = &b->cases[cas]};
+}
+
+static void test_marks(void)
+{
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
+
+	recorded_open(&r, 10000.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_close(ceil_meter_timer(m)->overhead_ns, 10, 0, "overhead of a pair of marks");
+	is_close(ceil_meter_timer(m)->resolution_ns, 10, 0, "resolution");
+	memset(r.log, 0, sizeof(r.log));
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a point");
+	is_int(o.status, CEIL_ROW_OK, "is ok");
+	/* 100 launches of 10 us and one mark of 10 ns: 1e9 bytes in 10000.1 ns. */
+	is_close(ceil_outcome_value(&o), 1e9 / 10000.1, 50, "its value is work over time");
+	is_close(o.stats.clock_mhz, 1000, 0, "with the clock held");
+	ok(o.series.v[0].drop == CEIL_DROP_WARMUP && o.series.v[1].drop == CEIL_KEEP,
+	   "the first sample is warm-up");
+	ok(o.series.v[1].batch >= 80 && o.series.v[1].batch <= 110,
+	   "the batch grew to a millisecond: %llu", (unsigned long long)o.series.v[1].batch);
+	ok(strncmp(r.log, "aaFFls", 6) == 0, "place, fill, first launch ungated, wait: %.12s",
+	   r.log);
+	ok(strstr(r.log, "(cml") != NULL, "gate, clock, mark, launches");
+	ok(strstr(r.log, "lmc)s") != NULL, "launches, mark, clock, gate opens, wait");
+	ok(o.checked, "checked");
+	is_int((long long)r.fills[CEIL_INTEGERS], 1, "the check had its own data");
+	is_int((long long)r.fills[CEIL_POISON], 2, "outputs poisoned before timing and check");
+	is_int((long long)o.footprint_bytes, 2 << 12, "footprint");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+	is_int(r.allocated, 0, "all freed");
+}
+
+static void test_gate_limit(void)
+{
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
+
+	recorded_open(&r, 100.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "tiny launches");
+	is_int((long long)r.most_behind_gate, 512, "at most 512 launches behind the gate");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+static void test_search(void)
+{
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	const struct ceil_point p = point_of(&recorded_search_bench, 0, 0);
+
+	recorded_open(&r, 20000.0);
+	r.cost_ns[11] = 15000.0;
+	r.cost_ns[3] = INFINITY;
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a search");
+	is_int(o.launch.candidate, 11, "finds the fastest");
+	is_close(o.first_ns, 20000, 10, "and keeps the first heuristic's time");
+	is_int((long long)r.launches[3], 0, "one that cannot run leaves");
+	ok(r.launches[11] > 4 * r.launches[5], "hopeless ones die early");
+	ceil_outcome_done(&o);
+	is_int(ceil_meter_point(m, &p, &quick, 2, &o, &err), CEIL_OK, "a given algorithm");
+	is_int(o.launch.candidate, 2, "is taken");
+	ceil_outcome_done(&o);
+	is_int(ceil_meter_point(m, &p, &quick, 99, &o, &err), CEIL_OK, "one that is not there");
+	is_int(o.status, CEIL_ROW_UNSUPPORTED, "is unsupported");
+	ceil_outcome_done(&o);
+	for (int i = 0; i < RECORDED_CANDIDATES; i++)
+		r.cost_ns[i] = INFINITY;
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "none can run");
+	is_int(o.status, CEIL_ROW_UNSUPPORTED, "is unsupported too");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+static void test_other_timings(void)
+{
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_point p = point_of(&recorded_bench, 3, 0);
+
+	recorded_open(&r, 5000.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "host timing");
+	ok(o.series.count >= 6 && o.series.v[1].batch == 1, "each call by itself");
+	ceil_outcome_done(&o);
+	p = point_of(&recorded_bench, 4, 0);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "own timing");
+	is_close(ceil_outcome_value(&o), 5.0, 1e-9, "is what the launcher said, in us");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+static void test_failures(void)
+{
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_point p = point_of(&recorded_bench, 0, 0);
+
+	recorded_open(&r, 10000.0);
+	struct ceil_meter *m = open_meter(&r);
+	r.wrong = true;
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK,
+	       "a wrong result costs its row");
+	is_int(o.status, CEIL_ROW_FAILED, "which failed");
+	is_text(o.reason, "element 7 is 3, not 4", "with what was wrong");
+	is_close(ceil_outcome_value(&o), NAN, 0, "and has no value");
+	ceil_outcome_done(&o);
+	p.cas = &recorded_bench.cases[2];
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "too large");
+	is_int(o.status, CEIL_ROW_UNSUPPORTED, "is unsupported");
+	ceil_outcome_done(&o);
+	p.cas = &recorded_bench.cases[0];
+	ceil_cancel_set(2);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_E_CANCELLED,
+	       "a signal ends the run");
+	is_int(o.status, CEIL_ROW_CANCELLED, "the row says so");
+	ceil_cancel_set(0);
+	ceil_outcome_done(&o);
+	r.hangs = true;
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_E_TIMEOUT,
+	       "a device that hangs is lost");
+	is_int(o.status, CEIL_ROW_FAILED, "its row failed");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+static void test_deadline(void)
+{
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	const struct ceil_meter_options options = {.deadline_ns = 1};
+	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct ceil_meter *m = NULL;
+
+	recorded_open(&r, 10000.0);
+	ok(ceil_meter_open(&r.base, &options, &m, &err) == CEIL_OK, "meter with a deadline");
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "too late");
+	is_int(o.status, CEIL_ROW_SKIPPED, "is skipped");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+static void test_sustained(void)
+{
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_effort e = quick;
+	struct ceil_point p = point_of(&recorded_bench, 2, 0);
+
+	recorded_open(&r, 1000000.0);
+	struct ceil_meter *m = open_meter(&r);
+	p.regime = CEIL_SUSTAINED;
+	e.sample_ns = 50000000;
+	e.budget_ns = 50000000;
+	is_int(ceil_meter_point(m, &p, &e, CEIL_SEARCH, &o, &err), CEIL_OK, "sustained");
+	is_int(o.status, CEIL_ROW_OK, "a steady rate is ok");
+	is_close(ceil_outcome_value(&o), 1000.0, 1, "its value is the steady mean");
+	ok(o.series.v[0].drop == CEIL_DROP_WARMUP, "the first sample is warm-up");
+	ceil_outcome_done(&o);
+	r.drift = 1e-4;
+	is_int(ceil_meter_point(m, &p, &e, CEIL_SEARCH, &o, &err), CEIL_OK, "a drift");
+	is_int(o.status, CEIL_ROW_UNSTABLE, "that never settles is unstable");
+	ok(o.stats.count > 0, "what was measured stays");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+static void test_units(void)
+{
+	const struct ceil_work w = {.flops = 2e12, .bytes_read = 3e9, .bytes_written = 1e9};
+	const struct ceil_work wire = {.bytes_read = 1e9, .bytes_written = 1e9, .bytes_wire = 1e9};
+
+	is_close(ceil_value_from(CEIL_GB_S, &w, 1e9), 4, 1e-12, "GB/s: read plus written");
+	is_close(ceil_value_from(CEIL_GB_S, &wire, 1e9), 1, 1e-12, "links count one direction");
+	is_close(ceil_value_from(CEIL_TFLOP_S, &w, 1e9), 2, 1e-12, "TFLOP/s");
+	is_close(ceil_value_from(CEIL_US, &w, 1500), 1.5, 1e-12, "us");
+	is_close(ceil_value_from(CEIL_NS, &w, 1500), 1500, 0, "ns");
+	is_close(ceil_value_from(CEIL_PER_S, &w, 1000), 1e6, 1e-6, "1/s");
+}
+
+int main(void)
+{
+	test_marks();
+	test_gate_limit();
+	test_search();
+	test_other_timings();
+	test_failures();
+	test_deadline();
+	test_sustained();
+	test_units();
+	return done_testing();
+}
