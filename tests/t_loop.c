@@ -163,6 +163,7 @@ static void test_failures(void)
 	is_int(o.status, CEIL_ROW_FAILED, "its row failed");
 	ceil_outcome_done(&o);
 	ceil_meter_close(m);
+	recorded_close(&r);
 }
 
 static void test_deadline(void)
