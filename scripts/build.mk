@@ -36,7 +36,7 @@ gpu_srcs  := $(if $(NVCC),$(wildcard tests/gpu/*.c))
 objs      := $(call obj,$(c_srcs)) $(cu_srcs:%.cu=$(BUILD)/%.cu.o)
 test_bins := $(test_srcs:%.c=$(BUILD)/%)
 gpu_bins  := $(gpu_srcs:tests/gpu/%.c=$(BUILD)/tests-gpu/%)
-fakes     := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fake/*.c))
+fakes     := $(patsubst %.c,$(BUILD)/%.so,$(wildcard tests/fakes/*.c))
 
 # ---- flags; a change in any of them rebuilds what it touches
 warn := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wvla -Wstrict-prototypes \
@@ -51,7 +51,7 @@ cc_flags := -std=c17 -D_GNU_SOURCE -I. $(warn) $(WERROR) $(OPT) -pthread -fno-om
             $(SAN:%=-fsanitize=% -fno-sanitize-recover=all) \
             $(if $(NVCC),-DCEIL_HAVE_CUDA -isystem $(CUDA_INC)) $(pkg_cflags) $(CPPFLAGS) $(CFLAGS)
 # The program is linked as C: without guards of static objects no libstdc++ is needed.
-cu_flags := -std=c++17 -O3 -I. -lineinfo --resource-usage $(CUDA_GENCODE) \
+cu_flags := -std=c++17 -O3 -I. -lineinfo --resource-usage -Xfatbin -compress-all $(CUDA_GENCODE) \
             -Xcompiler -Wall,-Wextra,-Wshadow,-Wconversion,-Wcast-qual \
             -Xcompiler -fno-threadsafe-statics,-fno-omit-frame-pointer \
             $(WERROR:%=% all-warnings -Xcompiler %)
