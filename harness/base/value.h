@@ -112,8 +112,8 @@ static inline CEIL_HD uint64_t ceil_encode_small(struct ceil_format f, double x)
 	const uint64_t sign = (uint64_t)(x < 0.0) << (f.exponent_bits + f.mantissa_bits);
 	int e = 0;
 
-	(void)frexp(a, &e); /* a = frac * 2^e, frac in [0.5, 1) */
-	e = e - 1 < 1 - bias ? 1 - bias : e - 1;
+	(void)frexp(a, &e); /* a = frac * 2^e, frac in [0.5, 1); of 0 it says e = 0 */
+	e = a == 0.0 || e - 1 < 1 - bias ? 1 - bias : e - 1;
 	/* In units of the last place of exponent e; a carry moves into the exponent by itself. */
 	const uint64_t ulps = (uint64_t)rint(ldexp(a, f.mantissa_bits - e));
 	const uint64_t base = (uint64_t)(e + bias - 1) << f.mantissa_bits;
