@@ -62,7 +62,7 @@ static void judge_now(struct ceil_nvml_gpu *gpu, double util_ratio, struct ceil_
 	ceil_busy_judge(&s, ret_busy);
 }
 
-/* Mean utilisation of each watched GPU over about a second; NAN where NVML does not tell. */
+/* Mean utilisation of each watched GPU over about a second. */
 static void watch(struct ceil_nvml_gpu *const *gpus, size_t count, const bool *watched,
                   double *ret_util)
 {
@@ -84,6 +84,14 @@ static void watch(struct ceil_nvml_gpu *const *gpus, size_t count, const bool *w
 	}
 }
 
+static bool tells_utilization(struct ceil_nvml_gpu *gpu)
+{
+	struct ceil_nvml_state state;
+
+	ceil_nvml_read(gpu, &state);
+	return !isnan(state.gpu_util_ratio);
+}
+
 void ceil_busy_check(struct ceil_nvml_gpu *const *gpus, size_t count, struct ceil_busy *ret_busy)
 {
 	bool watched[CEIL_MAX_DEVICES], any = false;
@@ -94,7 +102,7 @@ void ceil_busy_check(struct ceil_nvml_gpu *const *gpus, size_t count, struct cei
 	assert(count <= CEIL_MAX_DEVICES);
 	for (i = 0; i < count; i++) {
 		judge_now(gpus[i], (double)NAN, &ret_busy[i]);
-		watched[i] = gpus[i] && !ret_busy[i].busy;
+		watched[i] = !ret_busy[i].busy && tells_utilization(gpus[i]);
 		any = any || watched[i];
 	}
 	for (round = 0; any && round < ROUNDS; round++) {
