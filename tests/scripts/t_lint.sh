@@ -25,6 +25,7 @@ fresh() {
 		"$work/tree/bench" "$work/tree/harness/base" "$work/tree/harness/measure" \
 		"$work/tree/harness/cli" "$work/tree/harness/device" "$work/tree/harness/telemetry"
 	cp scripts/*.sh "$work/tree/scripts"
+	touch "$work/tree/Makefile"
 	cp .clang-format "$work/tree"
 	cd "$work/tree" || exit 1
 	echo "$good_c" >harness/base/add.c
