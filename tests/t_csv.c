@@ -221,6 +221,7 @@ static void every_defect_has_its_words(void)
 	         "in.csv:3: a quote stands where none may, or one is",
 	         "a quote that never ends is told where it begins"},
 		{"name,value\n\"a\nb\",x\n", "in.csv:2: column value", "a row of two lines"},
+		{"name,value\rx,1\r\ny,2\n\nz,z\n", "in.csv:5: column value", "ends of every kind"},
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

@@ -113,6 +113,7 @@ struct reader {
 	size_t line, row_line;         /* physical lines: read so far, and where this row began */
 	size_t row_bytes;              /* fed since the row began */
 	bool have_header, open;        /* open: inside a row */
+	bool after_cr;                 /* the last byte was a CR */
 	enum ceil_status status;       /* not CEIL_OK: nothing more is looked at */
 	enum ceil_status field_status; /* of the first bad field in this row */
 	struct ceil_error *err, field_err;
@@ -268,15 +269,29 @@ static void feed(struct reader *r, struct csv_parser *p, const char *s, size_t l
 		     ROW_MAX_BYTES);
 }
 
-/* Splits at newlines, so that the line of an error is known. */
+/* Length of the physical line at s, with its end: LF, CR, or CR of CRLF, whose LF comes next. */
+static size_t line_length(const char *s, size_t length)
+{
+	size_t n = 0;
+
+	while (n < length && s[n] != '\n' && s[n] != '\r')
+		n++;
+	return n < length ? n + 1 : n;
+}
+
+/* Splits at line ends, so that the line of an error is known. */
 static void feed_lines(struct reader *r, struct csv_parser *p, const char *s, size_t length)
 {
 	while (length && r->status == CEIL_OK) {
-		const char *newline = memchr(s, '\n', length);
-		const size_t n = newline ? (size_t)(newline - s) + 1 : length;
+		const size_t n = line_length(s, length);
+		const char end = s[n - 1];
 
+		/* The LF of a CRLF still belongs to the line that the CR ended. */
+		if (r->after_cr && s[0] == '\n')
+			r->line--;
 		feed(r, p, s, n);
-		r->line += newline != NULL;
+		r->line += end == '\n' || end == '\r';
+		r->after_cr = end == '\r';
 		s += n;
 		length -= n;
 	}
