@@ -57,24 +57,45 @@ static void draw(int64_t *x, uint64_t n, uint64_t seed, uint32_t round)
 		x[i] = 2 * (int64_t)(ceil_bits(seed, CEIL_MAX_BUFS + round, i) >> 55) - 511;
 }
 
+/* project() marks a row that holds other than whole numbers: such rows would agree with anything.
+ */
+static enum ceil_status check_whole(const int64_t *rows, uint64_t count, const char *matrix,
+                                    const char *type, struct ceil_error *err)
+{
+	for (uint64_t r = 0; r < count; r++) {
+		if (rows[r] == INT64_MIN)
+			return ceil_fail(err, CEIL_E_WRONG,
+			                 "row %llu of %s (%s) holds other than whole numbers",
+			                 (unsigned long long)r, matrix, type);
+	}
+	return CEIL_OK;
+}
+
 static enum ceil_status compare(const struct ceil_point *p, const struct ceil_launch *l,
                                 const struct vectors *h, struct ceil_error *err)
 {
-	for (uint64_t r = 0; r < l->m; r++) {
+	const char *type = ceil_dtype_info(p->variant->types.a)->name;
+	enum ceil_status st;
+
+	st = check_whole(h->u, l->k, "B", ceil_dtype_info(p->variant->types.b)->name, err);
+	if (st == CEIL_OK)
+		st = check_whole(h->v, l->m, "A", type, err);
+	for (uint64_t r = 0; r < l->m && st == CEIL_OK; r++) {
 		if (h->w[r] == h->v[r])
 			continue;
 		if (h->w[r] == INT64_MIN)
-			return ceil_fail(err, CEIL_E_WRONG,
-			                 "row %llu of C (%s %s): an element was never written or "
-			                 "is no whole number",
-			                 (unsigned long long)r,
-			                 ceil_dtype_info(p->variant->types.a)->name, p->cas->name);
-		return ceil_fail(err, CEIL_E_WRONG,
-		                 "row %llu of C (%s %s) times a test vector is %lld, expected %lld",
-		                 (unsigned long long)r, ceil_dtype_info(p->variant->types.a)->name,
-		                 p->cas->name, (long long)h->w[r], (long long)h->v[r]);
+			st = ceil_fail(err, CEIL_E_WRONG,
+			               "row %llu of C (%s %s): an element was never written or is "
+			               "no whole number",
+			               (unsigned long long)r, type, p->cas->name);
+		else
+			st = ceil_fail(err, CEIL_E_WRONG,
+			               "row %llu of C (%s %s) times a test vector is %lld, "
+			               "expected %lld",
+			               (unsigned long long)r, type, p->cas->name,
+			               (long long)h->w[r], (long long)h->v[r]);
 	}
-	return CEIL_OK;
+	return st;
 }
 
 static enum ceil_status project_all(struct ceil_device *dev, const struct ceil_matrix matrix[3],

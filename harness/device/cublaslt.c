@@ -414,7 +414,7 @@ static enum ceil_status none_left(const struct ceil_lt_plan *p, struct ceil_erro
 
 	if (p->refused)
 		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "each of cuBLASLt's %u algorithms computes %s in another type "
+		                 "each of cuBLASLt's %u answers computes %s in another type "
 		                 "(implementation flags 0x%llx)",
 		                 p->refused, name, (unsigned long long)p->refused_impl);
 	return ceil_fail(
