@@ -4,6 +4,7 @@
 
 mkdir -p "$work/tree/build"
 cd "$work/tree" || exit 1
+export BUILD=build
 cat >build/gpuceil <<'E2'
 #!/bin/sh
 echo "$*"
