@@ -1,0 +1,177 @@
+/* The gemm bench on a real GPU, at small sizes: every type, layout and algorithm is exact. */
+#include "bench/gemm.h"
+
+#include "harness/device/cublaslt.h"
+#include "tests/tap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Milliseconds would do; a sanitizer makes kernels a hundred times slower. */
+#define WAIT_NS UINT64_C(60000000000)
+
+static const uint64_t seed = 11;
+
+struct whole {
+	struct ceil_case cas;
+	struct ceil_point p;
+	struct ceil_device *dev;
+	struct ceil_launch l;
+	struct ceil_buffer b[CEIL_MAX_BUFS];
+	uint32_t candidates;
+};
+
+static enum ceil_status place(struct whole *w, struct ceil_error *err)
+{
+	const struct ceil_backend *b = w->dev->backend;
+	enum ceil_status st;
+
+	st = b->bind(w->dev, &w->l, err);
+	for (int i = 0; i < 4 && st == CEIL_OK; i++)
+		st = b->alloc(w->dev, &w->b[i], &w->l.buf[i], err);
+	for (int i = 0; i < 2 && st == CEIL_OK; i++)
+		st = b->fill(w->dev, &w->b[i], w->l.buf[i], i, CEIL_TERNARY, seed, err);
+	return st;
+}
+
+static enum ceil_status open_whole(struct whole *w, struct ceil_device *dev,
+                                   const struct ceil_variant *v, const uint64_t *axis,
+                                   struct ceil_error *err)
+{
+	enum ceil_status st;
+
+	*w = (struct whole){.cas = {"small", NULL, false, {axis[0], axis[1], axis[2], axis[3]}}};
+	w->dev = dev;
+	w->p = (struct ceil_point){.bench = &ceil_gemm_bench, .variant = v, .cas = &w->cas};
+	st = ceil_gemm_bench.shape(&w->p, &dev->props, &w->l, w->b, err);
+	if (st == CEIL_OK)
+		st = place(w, err);
+	if (st == CEIL_OK)
+		st = ceil_gemm_bench.prepare(&w->p, dev, &w->l, &w->candidates, err);
+	return st;
+}
+
+static void close_whole(struct whole *w)
+{
+	ceil_gemm_bench.release(&w->l);
+	for (int i = 0; i < 4; i++) {
+		if (w->l.buf[i])
+			w->dev->backend->free(w->dev, &w->b[i], w->l.buf[i]);
+	}
+}
+
+/* One launch into poison, then the check, and the hash of what came out. */
+static enum ceil_status run(struct whole *w, uint64_t *ret_hash, struct ceil_error *err)
+{
+	const struct ceil_backend *b = w->dev->backend;
+	enum ceil_status st;
+
+	st = b->fill(w->dev, &w->b[2], w->l.buf[2], 2, CEIL_POISON, seed, err);
+	if (st == CEIL_OK)
+		st = w->p.variant->launch(&w->l, err);
+	if (st == CEIL_OK)
+		st = b->sync(w->dev, WAIT_NS, err);
+	if (st == CEIL_OK)
+		st = ceil_gemm_bench.check(&w->p, w->dev, &w->l, w->b, seed, err);
+	return st == CEIL_OK ? b->hash(w->dev, &w->b[2], w->l.buf[2], ret_hash, err) : st;
+}
+
+/* All algorithms give the same bits on exact data, whatever order they sum in. */
+static void test_algorithms(struct whole *w, const char *name)
+{
+	uint64_t first = 0;
+	uint32_t right = 0, equal = 0, ran = 0;
+
+	for (w->l.candidate = 0; w->l.candidate < w->candidates; w->l.candidate++) {
+		struct ceil_error err = {CEIL_OK, ""};
+		uint64_t hash = 0;
+		char text[192];
+		const enum ceil_status st = run(w, &hash, &err);
+
+		if (st == CEIL_E_UNSUPPORTED)
+			continue;
+		first = ran++ ? first : hash;
+		right += st == CEIL_OK;
+		equal += st == CEIL_OK && hash == first;
+		if (st == CEIL_OK)
+			continue;
+		ceil_gemm_bench.describe(&w->l, text, sizeof(text));
+		printf("# %s: %s\n", text, err.text);
+	}
+	ok(ran > 0 && right == ran, "%s: %u of %u algorithms are exact", name, right, ran);
+	ok(equal == ran, "%s: and agree to the bit", name);
+}
+
+static void test_variant(struct ceil_device *dev, const struct ceil_variant *v,
+                         const uint64_t *axis)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	struct whole w;
+	char name[96];
+	char text[192];
+
+	(void)snprintf(name, sizeof(name), "%s %llux%llux%llu %s", v->name,
+	               (unsigned long long)axis[0], (unsigned long long)axis[1],
+	               (unsigned long long)axis[2],
+	               ceil_gemm_layout_name((enum ceil_gemm_layout)axis[3]));
+	switch (open_whole(&w, dev, v, axis, &err)) {
+	case CEIL_OK:
+		w.l.candidate = 0;
+		ceil_gemm_bench.describe(&w.l, text, sizeof(text));
+		printf("# %s: first of %u: %s\n", name, w.candidates, text);
+		test_algorithms(&w, name);
+		break;
+	case CEIL_E_UNSUPPORTED:
+		skip(name, err.text);
+		break;
+	default:
+		ok(false, "%s: %s", name, err.text);
+		break;
+	}
+	close_whole(&w);
+}
+
+static void test_all(struct ceil_device *dev)
+{
+	static const uint64_t sizes[][4] = {
+		{256, 384, 512, CEIL_GEMM_TN}, {256, 384, 512, CEIL_GEMM_NN},
+		{256, 384, 512, CEIL_GEMM_NT}, {256, 384, 512, CEIL_GEMM_TT},
+		{144, 80, 2064, CEIL_GEMM_TN},
+	};
+	const int cc = dev->props.cc_major * 10 + dev->props.cc_minor;
+
+	for (size_t i = 0; i < ceil_gemm_bench.variant_count; i++) {
+		const struct ceil_variant *v = &ceil_gemm_bench.variants[i];
+
+		if (strcmp(v->backend, "cuda") != 0)
+			continue;
+		if (cc < v->min_cc) {
+			skip(v->name, "needs a newer part");
+			continue;
+		}
+		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
+			test_variant(dev, v, sizes[s]);
+	}
+}
+
+int main(void)
+{
+	const struct ceil_backend *cuda = ceil_backend_find("cuda");
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_lt_info info;
+	struct ceil_device *dev = NULL;
+	int count = 0;
+
+	if (!cuda)
+		skip_all("this build has no CUDA backend");
+	if (cuda->count(&count, &err) != CEIL_OK || count == 0)
+		skip_all(err.text);
+	if (ceil_lt_info_read(&info, &err) != CEIL_OK)
+		skip_all(err.text);
+	printf("# cuBLASLt %s, %s\n", info.version, info.path);
+	if (!ok(cuda->open(0, &dev, &err) == CEIL_OK, "device 0 opens: %s", err.text))
+		return done_testing();
+	test_all(dev);
+	cuda->close(dev);
+	return done_testing();
+}
