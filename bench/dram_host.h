@@ -22,7 +22,7 @@
  * exact sum rounded once.
  *
  * _nt: stores that pass by the caches, so that no line of C is read before it is written.
- * Products and sums are rounded separately, never fused: every CPU gives the same bits.
+ * Products and sums are rounded separately, never fused: every CPU stores the same bits.
  * Return: CEIL_OK; CEIL_E_UNSUPPORTED if this CPU has no non-temporal stores (only x86 has).
  * Source: McCalpin, STREAM (1995), for the operations; Intel 64 and IA-32 Optimization Reference
  * Manual 248966, non-temporal stores.
