@@ -69,7 +69,7 @@ static const struct ceil_command command = {
 	.arguments = "[NAME...]",
 	.summary = "Measure the ceilings of this node.",
 	.doc = "Without names all benches run. The rows are written as they come, so that Ctrl-C "
-               "keeps "
+	       "keeps "
 	       "what was measured.\n\nA GPU on which someone else works is skipped.",
 	.options = rows,
 	.option_count = sizeof(rows) / sizeof(rows[0]),
