@@ -16,7 +16,7 @@ struct ceil_stamp;
  * open   makes the GPU current, eight streams, 64 marks, and runs the support kernels once, since
  *        code that is loaded behind a closed gate would wait for the gate for ever. The label is
  *        "gpu<ordinal>"; whoever knows nvidia-smi's index may put it there.
- * alloc  NULL for 0 bytes. Host memory on a named NUMA node is CEIL_E_UNSUPPORTED.
+ * alloc  CEIL_E_USAGE for 0 bytes; CEIL_E_UNSUPPORTED for host memory on a named NUMA node.
  * fill, hash, project wait for their result. All memory is filled and hashed by the GPU, so the
  *        bits are those of one generator; pageable memory is registered for that while.
  * sync, wait  poll, so that a hang ends in CEIL_E_TIMEOUT; after it every call fails, and close

@@ -30,6 +30,7 @@ struct cuda_device {
 	bool no_gate; /* the environment serialises launches */
 	cudaStream_t stream[CEIL_MAX_STREAMS];
 	cudaEvent_t slot[CEIL_MAX_SLOTS];
+	bool marked[CEIL_MAX_SLOTS];
 	uint32_t *gate; /* mapped: the last ticket that may pass */
 	uint32_t ticket;
 	struct ceil_stamp *stamps; /* mapped: CEIL_MAX_SLOTS x stamp_count */
@@ -52,6 +53,25 @@ static enum ceil_status enter(struct cuda_device *d, struct ceil_error *err)
 		                 "%s did not answer in time before: it is not used any more",
 		                 d->base.props.label);
 	return ceil_cuda_status((int)cudaSetDevice(d->ordinal), "cudaSetDevice", err);
+}
+
+static enum ceil_status check_slot(int slot, struct ceil_error *err)
+{
+	if (slot >= 0 && slot < CEIL_MAX_SLOTS)
+		return CEIL_OK;
+	return ceil_fail(err, CEIL_E_USAGE, "slot %d: slots are 0 to %d", slot, CEIL_MAX_SLOTS - 1);
+}
+
+/* enter, and the mark of slot was made. */
+static enum ceil_status enter_marked(struct cuda_device *d, int slot, struct ceil_error *err)
+{
+	enum ceil_status st = enter(d, err);
+
+	if (st == CEIL_OK)
+		st = check_slot(slot, err);
+	if (st == CEIL_OK && !d->marked[slot])
+		return ceil_fail(err, CEIL_E_USAGE, "mark %d was never made", slot);
+	return st;
 }
 
 /* ---- waiting */
@@ -105,7 +125,7 @@ static enum ceil_status cuda_wait(struct ceil_device *dev, int slot, uint64_t ti
                                   struct ceil_error *err)
 {
 	struct cuda_device *d = cuda_of(dev);
-	const enum ceil_status st = enter(d, err);
+	const enum ceil_status st = enter_marked(d, slot, err);
 
 	if (st != CEIL_OK)
 		return st;
@@ -155,8 +175,7 @@ static enum ceil_status alloc_host(const struct ceil_buffer *b, void **ret_ptr,
 		                        "cudaHostAlloc", err);
 	*ret_ptr = malloc(b->bytes);
 	if (!*ret_ptr)
-		return ceil_fail(err, CEIL_E_NOMEM, "no memory for %llu pageable bytes",
-		                 (unsigned long long)b->bytes);
+		return ceil_fail(err, CEIL_E_NOMEM, "malloc: no memory");
 	memset(*ret_ptr, 0,
 	       b->bytes); /* the first touch gives the pages; never in a timed region */
 	return CEIL_OK;
@@ -170,15 +189,16 @@ static enum ceil_status cuda_alloc(struct ceil_device *dev, const struct ceil_bu
 
 	if (st != CEIL_OK)
 		return st;
-	if (b->bytes > 0 && b->memory == CEIL_MEM_DEVICE) {
+	if (b->bytes == 0)
+		return ceil_fail(err, CEIL_E_USAGE, "cuda backend: a buffer of 0 bytes");
+	if (b->memory == CEIL_MEM_DEVICE)
 		st = ceil_cuda_status((int)cudaMalloc(&ptr, b->bytes), "cudaMalloc", err);
-		if (st != CEIL_OK)
-			return ceil_context(err, "%llu bytes on %s", (unsigned long long)b->bytes,
-			                    dev->props.label);
-	} else if (b->bytes > 0) {
+	else
 		st = alloc_host(b, &ptr, err);
-		if (st != CEIL_OK)
-			return st;
+	if (st != CEIL_OK) {
+		(void)ceil_context(err, "%llu bytes for %s", (unsigned long long)b->bytes,
+		                   dev->props.label);
+		return st;
 	}
 	*ret_ptr = ptr;
 	return CEIL_OK;
@@ -357,10 +377,16 @@ static enum ceil_status cuda_mark(struct ceil_device *dev, int stream, int slot,
                                   struct ceil_error *err)
 {
 	struct cuda_device *d = cuda_of(dev);
-	const enum ceil_status st = enter(d, err);
+	enum ceil_status st = enter(d, err);
 
+	if (st == CEIL_OK)
+		st = check_slot(slot, err);
 	if (st != CEIL_OK)
 		return st;
+	if (stream < 0 || stream >= CEIL_MAX_STREAMS)
+		return ceil_fail(err, CEIL_E_USAGE, "stream %d: streams are 0 to %d", stream,
+		                 CEIL_MAX_STREAMS - 1);
+	d->marked[slot] = true;
 	return ceil_cuda_status((int)cudaEventRecord(d->slot[slot], d->stream[stream]),
 	                        "cudaEventRecord", err);
 }
@@ -370,8 +396,10 @@ static enum ceil_status cuda_elapsed_ns(struct ceil_device *dev, int from, int t
 {
 	struct cuda_device *d = cuda_of(dev);
 	float ms = 0.0f;
-	enum ceil_status st = enter(d, err);
+	enum ceil_status st = enter_marked(d, from, err);
 
+	if (st == CEIL_OK)
+		st = enter_marked(d, to, err);
 	if (st == CEIL_OK)
 		st = ceil_cuda_status((int)cudaEventElapsedTime(&ms, d->slot[from], d->slot[to]),
 		                      "cudaEventElapsedTime", err);
@@ -421,19 +449,25 @@ static struct ceil_stamp *stamps_of(const struct cuda_device *d, int slot)
 static enum ceil_status cuda_clock(struct ceil_device *dev, int slot, struct ceil_error *err)
 {
 	struct cuda_device *d = cuda_of(dev);
-	const enum ceil_status st = enter(d, err);
+	enum ceil_status st = enter(d, err);
 
-	if (st != CEIL_OK)
-		return st;
-	return ceil_support_clock(d->stream[0], stamps_of(d, slot), d->stamp_count, err);
+	if (st == CEIL_OK)
+		st = check_slot(slot, err);
+	if (st == CEIL_OK)
+		st = ceil_support_clock(d->stream[0], stamps_of(d, slot), d->stamp_count, err);
+	return st;
 }
 
 static enum ceil_status cuda_clock_mhz(struct ceil_device *dev, int from, int to, double *ret_mhz,
                                        struct ceil_error *err)
 {
 	struct cuda_device *d = cuda_of(dev);
-	const enum ceil_status st = enter(d, err);
+	enum ceil_status st = enter(d, err);
 
+	if (st == CEIL_OK)
+		st = check_slot(from, err);
+	if (st == CEIL_OK)
+		st = check_slot(to, err);
 	if (st == CEIL_OK)
 		*ret_mhz =
 			ceil_cuda_clock_mhz(stamps_of(d, from), stamps_of(d, to), d->stamp_count);
