@@ -40,6 +40,7 @@ static void test_info(void)
 	has_text(ceil_nvml_path(n), "nvml.so", "the path of the file that was loaded");
 	is_text(ceil_nvml_version(n), "13.580.159.04", "NVML's version");
 	is_text(ceil_nvml_driver(n), "580.159.04", "the driver's version");
+	is_int(ceil_nvml_cuda(n), 13000, "the CUDA that it supports");
 	is_int(ceil_nvml_count(n), 2, "count");
 	ok(!ceil_nvml_at(n, 2) && !ceil_nvml_at(n, -1), "no GPU beyond the count");
 	ceil_nvml_info(ceil_nvml_at(n, 1), &i);

@@ -14,6 +14,7 @@
 typedef int (*system_fn)(void);
 typedef const char *(*error_string_fn)(int code);
 typedef int (*system_text_fn)(char *text, unsigned size);
+typedef int (*number_fn)(int *ret_number);
 typedef int (*count_fn)(unsigned *ret_count);
 typedef int (*by_index_fn)(unsigned index, struct ceil_nv_device **ret_dev);
 typedef int (*text_fn)(struct ceil_nv_device *dev, char *text, unsigned size);
@@ -37,6 +38,7 @@ struct api {
 	system_fn init, shutdown;
 	error_string_fn error_string;
 	system_text_fn driver_version, nvml_version;
+	number_fn cuda_version;
 	count_fn count;
 	by_index_fn by_index;
 	text_fn name, uuid, vbios;
@@ -73,6 +75,7 @@ static const struct ceil_symbol symbols[] = {
 	SYMBOL(true, by_index, "nvmlDeviceGetHandleByIndex_v2"),
 	SYMBOL(false, driver_version, "nvmlSystemGetDriverVersion"),
 	SYMBOL(false, nvml_version, "nvmlSystemGetNVMLVersion"),
+	SYMBOL(false, cuda_version, "nvmlSystemGetCudaDriverVersion_v2"),
 	SYMBOL(false, name, "nvmlDeviceGetName"),
 	SYMBOL(false, uuid, "nvmlDeviceGetUUID"),
 	SYMBOL(false, vbios, "nvmlDeviceGetVbiosVersion"),
@@ -456,6 +459,15 @@ const char *ceil_nvml_version(const struct ceil_nvml *nvml)
 const char *ceil_nvml_driver(const struct ceil_nvml *nvml)
 {
 	return nvml->driver;
+}
+
+int ceil_nvml_cuda(const struct ceil_nvml *nvml)
+{
+	int version = 0;
+
+	if (!nvml->api.cuda_version || nvml->api.cuda_version(&version) != CEIL_NV_OK)
+		return 0;
+	return version;
 }
 
 int ceil_nvml_count(const struct ceil_nvml *nvml)

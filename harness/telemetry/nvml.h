@@ -68,6 +68,8 @@ void ceil_nvml_close(struct ceil_nvml *nvml); /* NULL is a no-op */
 const char *ceil_nvml_path(const struct ceil_nvml *nvml);
 const char *ceil_nvml_version(const struct ceil_nvml *nvml);
 const char *ceil_nvml_driver(const struct ceil_nvml *nvml);
+/* ceil_nvml_cuda - the newest CUDA that the driver supports, 13000 for 13.0; 0 unknown. */
+int ceil_nvml_cuda(const struct ceil_nvml *nvml);
 
 int ceil_nvml_count(const struct ceil_nvml *nvml);
 /* ceil_nvml_at - by nvidia-smi's index, or NULL. */

@@ -139,6 +139,12 @@ FAKE(nvmlSystemGetNVMLVersion, char *text, unsigned size)
 	return give_text(__func__, text, size, "13.580.159.04", 0);
 }
 
+FAKE(nvmlSystemGetCudaDriverVersion_v2, int *ret_version)
+{
+	*ret_version = 13000;
+	return ordered(__func__);
+}
+
 FAKE(nvmlDeviceGetCount_v2, unsigned *ret_count)
 {
 	return give(__func__, ret_count, value("COUNT", 1));
