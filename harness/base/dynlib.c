@@ -131,8 +131,9 @@ enum ceil_status ceil_dynlib_open(const struct ceil_library *lib, void *table,
                                   struct ceil_dynlib *ret_lib, struct ceil_error *err)
 {
 	struct ceil_dynlib dl = {0};
-	enum ceil_status status = open_any(lib, &dl.handle, err);
+	enum ceil_status status;
 
+	status = open_any(lib, &dl.handle, err);
 	if (status != CEIL_OK)
 		return status;
 	resolve(dl.handle, dl.path, sizeof(dl.path));

@@ -159,8 +159,9 @@ static enum ceil_status parse_one(const struct ceil_command *c, char *const *arg
 	struct token t = {0};
 	struct ceil_error why;
 	char title[64];
-	enum ceil_status status = scan(c, args[0], &t, err);
+	enum ceil_status status;
 
+	status = scan(c, args[0], &t, err);
 	if (status != CEIL_OK)
 		return status;
 	*ret_used = 1;

@@ -39,7 +39,7 @@ static enum ceil_status fail_path(struct ceil_error *err, const char *what, cons
 	const char *remedy = remedy_of(code);
 
 	return ceil_fail(err, CEIL_E_IO, "cannot %s %s%s: %s%s%s", what, length > most ? "..." : "",
-	                 length > most ? path + length - most : path, strerror(code),
+	                 length > most ? path + (length - most) : path, strerror(code),
 	                 remedy ? "; " : "", remedy ? remedy : "");
 }
 

@@ -101,8 +101,9 @@ out:
 enum ceil_status ceil_json_save(const char *path, const json_t *root, struct ceil_error *err)
 {
 	struct ceil_file file = {0};
-	enum ceil_status status = ceil_file_open(path, &file, err);
+	enum ceil_status status;
 
+	status = ceil_file_open(path, &file, err);
 	if (status != CEIL_OK)
 		return status;
 	if (json_dumpf(root, file.f, JSON_INDENT(2) | FILE_DIGITS) && !ferror(file.f)) {
