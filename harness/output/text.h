@@ -10,7 +10,7 @@
 
 struct ceil_text_style {
 	bool colour;
-	int columns; /* of the terminal; 100 where there is none */
+	int columns; /* of the terminal, at most 100; 100 where there is none */
 };
 
 /* ceil_text_style_of - colours only on a terminal, never with NO_COLOR set or TERM=dumb. */
@@ -18,13 +18,17 @@ void ceil_text_style_of(FILE *f, struct ceil_text_style *ret_style);
 
 /*
  * ceil_text_ceilings - ceiling, value, unit, theoretical, ratio, clock, what limits it, status;
- * a heading per device. @fold_host: host rows become one line, since a GPU was measured.
+ * a heading per device, in the order in which they come. The reason of a row that is not ok stands
+ * under it; rows without a value follow the table, those of one reason in one line. Narrow
+ * terminals lose the clock, then the theoretical figure.
+ * @r: of the columns of ceilings.csv; theoretical_clock_mhz and driver go into the heading.
+ * @fold_host: host rows become one line a device, since a GPU was measured.
  */
 void ceil_text_ceilings(FILE *f, const struct ceil_text_style *style, const struct ceil_record *r,
                         size_t count, bool fold_host);
 
-/* ceil_text_number - three to five significant digits, as a table wants them: 4697, 835.2, 51.48.
- */
+/* ceil_text_number - three to five significant digits, as a table wants them: 4697, 835.2, 51.48;
+ * "" for NAN. */
 void ceil_text_number(char *ret_text, size_t size, double value);
 
 #endif
