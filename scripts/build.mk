@@ -48,13 +48,13 @@ pkg_libs   := $(shell pkg-config --libs $(pkgs) 2>/dev/null)
 csv_lib    := $(if $(wildcard $(shell $(CC) -print-file-name=libcsv.a)),-l:libcsv.a,-lcsv)
 
 cc_flags := -std=c17 -D_GNU_SOURCE -I. $(warn) $(WERROR) $(OPT) -pthread -fno-omit-frame-pointer \
-            $(SAN:%=-fsanitize=% -fno-sanitize-recover=all) \
+            $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
             $(if $(NVCC),-DCEIL_HAVE_CUDA -isystem $(CUDA_INC)) $(pkg_cflags) $(CPPFLAGS) $(CFLAGS)
 # The program is linked as C: without guards of static objects no libstdc++ is needed.
 cu_flags := -std=c++17 -O3 -I. -lineinfo --resource-usage -Xfatbin -compress-all $(CUDA_GENCODE) \
             -Xcompiler -Wall,-Wextra,-Wshadow,-Wconversion,-Wcast-qual \
             -Xcompiler -fno-threadsafe-statics,-fno-omit-frame-pointer \
-            $(WERROR:%=% all-warnings -Xcompiler %)
+            $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror)
 libs     := $(csv_lib) $(pkg_libs) $(if $(NVCC),-L$(CUDA_LIB) -lcudart_static) -ldl -lrt -lm -lpthread
 ld_flags := $(OPT) $(SAN:%=-fsanitize=%) -pthread -Wl,--as-needed $(LDFLAGS)
 
