@@ -102,7 +102,7 @@ enum { ROW_MAX_BYTES = 1 << 20, READ_BYTES = 1 << 16 };
 
 /* What libcsv's callbacks work on. */
 struct reader {
-	const char *path;
+	char path[CEIL_SHOWN_PATH]; /* for messages */
 	const struct ceil_table *t;
 	const struct ceil_csv_rules *rules;
 	ceil_csv_row_fn fn;
@@ -354,7 +354,6 @@ enum ceil_status ceil_csv_read(const char *path, const struct ceil_table *t,
 	static const struct ceil_csv_rules no_rules = {0};
 	struct ceil_error own;
 	struct reader r = {
-		.path = path,
 		.t = t,
 		.rules = rules ? rules : &no_rules,
 		.fn = fn,
@@ -363,11 +362,13 @@ enum ceil_status ceil_csv_read(const char *path, const struct ceil_table *t,
 		.row_line = 1,
 		.err = err ? err : &own,
 	};
-	FILE *f = fopen(path, "re");
 	enum ceil_status status;
+	FILE *f;
 
+	ceil_shown_path(r.path, sizeof(r.path), path);
+	f = fopen(path, "re");
 	if (!f)
-		return ceil_fail(err, CEIL_E_IO, "cannot read %s: %s", path, strerror(errno));
+		return ceil_fail(err, CEIL_E_IO, "cannot read %s: %s", r.path, strerror(errno));
 	status = read_file(&r, f);
 	(void)fclose(f); /* only read: nothing can be lost */
 	return status;

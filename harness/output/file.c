@@ -31,15 +31,30 @@ static const char *remedy_of(int code)
 	}
 }
 
-/* "what PATH: system's words; remedy", the path cut in front when it is long. */
+void ceil_shown_path(char *ret_text, size_t size, const char *path)
+{
+	const size_t length = strlen(path), room = size - sizeof("...");
+	const char *tail, *slash;
+
+	if (length < size) {
+		ceil_copy(ret_text, size, path);
+		return;
+	}
+	tail = path + (length - room);
+	slash = strchr(tail, '/');
+	ceil_copy(ret_text, size, "...");
+	ceil_append(ret_text, size, "%s", slash ? slash : tail);
+}
+
+/* "cannot WHAT PATH: system's words; remedy" */
 static enum ceil_status fail_path(struct ceil_error *err, const char *what, const char *path,
                                   int code)
 {
-	const size_t length = strlen(path), most = 120;
 	const char *remedy = remedy_of(code);
+	char shown[CEIL_SHOWN_PATH];
 
-	return ceil_fail(err, CEIL_E_IO, "cannot %s %s%s: %s%s%s", what, length > most ? "..." : "",
-	                 length > most ? path + (length - most) : path, strerror(code),
+	ceil_shown_path(shown, sizeof(shown), path);
+	return ceil_fail(err, CEIL_E_IO, "cannot %s %s: %s%s%s", what, shown, strerror(code),
 	                 remedy ? "; " : "", remedy ? remedy : "");
 }
 

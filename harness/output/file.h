@@ -4,9 +4,10 @@
 
 #include "harness/base/status.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
-enum { CEIL_PATH_MAX = 1024 };
+enum { CEIL_PATH_MAX = 1024, CEIL_SHOWN_PATH = 112 };
 
 struct ceil_file {
 	FILE *f;  /* NULL: not open */
@@ -26,6 +27,12 @@ CEIL_MUST_CHECK enum ceil_status ceil_file_flush(struct ceil_file *file, struct 
 CEIL_MUST_CHECK enum ceil_status ceil_file_close(struct ceil_file *file, struct ceil_error *err);
 /* ceil_file_abandon - closes and leaves the partial file. NULL or unopened is a no-op. */
 void ceil_file_abandon(struct ceil_file *file);
+/*
+ * ceil_shown_path - a path for a message: whole, or "..." and its end from a slash on.
+ * @size: at least 8; CEIL_SHOWN_PATH leaves room for words in a struct ceil_error.
+ */
+void ceil_shown_path(char *ret_text, size_t size, const char *path);
+
 /* ceil_make_folder - with its parents. Return: CEIL_E_IO, the part that failed and why. */
 CEIL_MUST_CHECK enum ceil_status ceil_make_folder(const char *path, struct ceil_error *err);
 
