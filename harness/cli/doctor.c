@@ -1,4 +1,5 @@
 /* gpuceil doctor: what this node has, what is missing or broken, and what a bench will skip. */
+#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ struct doctor {
 	struct ceil_report r;
 	struct ceil_inventory inv;
 	struct ceil_world world;
+	unsigned threads;                             /* of the host; 0 unknown */
 	char cublaslt_reason[256], cblas_reason[256]; /* why it cannot be used, or "" */
 };
 
@@ -73,8 +75,11 @@ static void say_memory(struct ceil_report *r, const struct ceil_topology *t)
 {
 	const uint64_t grouped = ceil_limits_memory_bytes(), usable = ceil_limits_free_bytes();
 	char total[32], rest[32];
+	uint64_t kib = 0;
 
-	ceil_human_bytes(total, sizeof(total), t->all.memory_bytes);
+	if (!ceil_sysfs_field(&kib, "MemTotal:", "/proc/meminfo"))
+		kib = t->all.memory_bytes / 1024;
+	ceil_human_bytes(total, sizeof(total), kib * 1024);
 	ceil_human_bytes(rest, sizeof(rest), usable);
 	ceil_report_line(r, CEIL_MARK_NONE, "memory", "%s, of which %s can be used%s", total, rest,
 	                 grouped == usable && usable ? " (limit of the control group)" : "");
@@ -93,6 +98,7 @@ static void say_system(struct doctor *d)
 		ceil_report_line(&d->r, CEIL_MARK_BAD, "cpu", "%s", err.text);
 		return;
 	}
+	d->threads = t->all.count;
 	say_cores(&d->r, t);
 	say_memory(&d->r, t);
 	ceil_topology_close(t);
@@ -138,7 +144,8 @@ static void say_driver(struct doctor *d)
 		ceil_report_line(&d->r, CEIL_MARK_OK, "module", "nvidia %s is loaded%s",
 		                 d->world.module_version, supports);
 	else
-		ceil_report_line(&d->r, CEIL_MARK_NONE, "module", "nvidia is not loaded");
+		ceil_report_line(&d->r, CEIL_MARK_NONE, "module", "nvidia is not loaded%s",
+		                 d->world.wsl ? ": WSL has no module of its own" : "");
 	ceil_report_line(&d->r, CEIL_MARK_NONE, "runtime", "CUDA %s, inside this program%s%s",
 	                 *toolkit ? toolkit : "none", *toolkit ? "; kernels for " : "",
 	                 ceil_cuda_targets());
@@ -185,7 +192,7 @@ static void say_cblas(struct doctor *d)
 	struct ceil_cblas *c = NULL;
 	struct ceil_error err = {CEIL_OK, ""};
 
-	if (ceil_cblas_open(/* threads= */ 1, &c, &err) != CEIL_OK) {
+	if (ceil_cblas_open(d->threads ? d->threads : 1, &c, &err) != CEIL_OK) {
 		ceil_copy(d->cblas_reason, sizeof(d->cblas_reason), err.text);
 		ceil_report_line(&d->r, CEIL_MARK_SKIP, "CBLAS", "%s", err.text);
 		return;
@@ -500,6 +507,15 @@ static void examine(struct doctor *d)
 	say_verdict(d);
 }
 
+/* The report is the product: one that did not arrive is a failure. */
+static int finish(const struct doctor *d, struct ceil_error *err)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return d->r.bad_count ? CEIL_EXIT_BAD : CEIL_EXIT_OK;
+	(void)ceil_fail(err, CEIL_E_IO, "standard output cannot be written: %s", strerror(errno));
+	return ceil_cli_error(err);
+}
+
 static int run_doctor(int argc, char **argv)
 {
 	const struct ceil_inventory_options everything = {.look_for_others = true};
@@ -523,7 +539,7 @@ static int run_doctor(int argc, char **argv)
 		goto out_free;
 	}
 	examine(d);
-	status = d->r.bad_count ? CEIL_EXIT_BAD : CEIL_EXIT_OK;
+	status = finish(d, &err);
 	ceil_inventory_close(&d->inv);
 out_free:
 	free(d);
