@@ -352,7 +352,7 @@ enum ceil_status ceil_csv_read(const char *path, const struct ceil_table *t,
                                struct ceil_error *err)
 {
 	static const struct ceil_csv_rules no_rules = {0};
-	struct ceil_error own;
+	struct ceil_error own = {0};
 	struct reader r = {
 		.t = t,
 		.rules = rules ? rules : &no_rules,
