@@ -7,7 +7,7 @@ case $("$tool" --version) in
 *" version 14."*) ;;
 *) echo "note: $("$tool" --version) may differ from version 14, which decides" >&2 ;;
 esac
-sources() { find harness bench kernels tests -name '*.[ch]' -o -name '*.cu' | sort; }
+sources() { find harness bench kernels tests -name '*.[ch]' -o -name '*.cu' -o -name '*.inc' | sort; }
 
 if [ "${1:-}" = --fix ]; then
 	sources | xargs -r "$tool" -i

@@ -3,7 +3,7 @@
 # Of a flat switch, labels and the statement right behind each are free.
 set -u
 
-find harness bench kernels tests -name '*.[ch]' -o -name '*.cu' | sort | xargs -r awk '
+find harness bench kernels tests -name '*.[ch]' -o -name '*.cu' -o -name '*.inc' | sort | xargs -r awk '
 	FNR == 1 { inside = 0 }
 	/^{/ && before ~ /\)$/ { inside = 1; from = FNR; lines = 0; label = 0 }
 	inside {

@@ -4,7 +4,7 @@
 # Floors: base; device and telemetry; measure; analysis; output; cli on top, trace beside it.
 set -u
 
-find harness bench kernels -name '*.[ch]' -o -name '*.cu' | sort | xargs -r grep -n '^ *# *include' |
+find harness bench kernels -name '*.[ch]' -o -name '*.cu' -o -name '*.inc' | sort | xargs -r grep -n '^ *# *include' |
 	awk -F : '
 function offence(why) {
 	printf "  %s:%d: %s: %s\n", file, line, name, why

@@ -3,7 +3,7 @@
 set -u
 
 bad=0
-sources() { find harness bench kernels tests -name '*.[ch]' -o -name '*.cu'; }
+sources() { find harness bench kernels tests -name '*.[ch]' -o -name '*.cu' -o -name '*.inc'; }
 builds() { find Makefile scripts .ci -type f; }
 texts() {
 	sources
