@@ -1,31 +1,7 @@
 #!/bin/sh
 # gpuceil doctor on machines of every kind: other roots for /sys, /dev, /proc, and stand-in libraries.
 . tests/scripts/tap.sh
-
-gpuceil=${GPUCEIL:-build/gpuceil}
-fakes=${CEIL_TEST_BUILD:-build}/tests/fakes
-case $fakes in /*) ;; *) fakes=$root/$fakes ;; esac
-unset CUDA_VISIBLE_DEVICES CUDA_LAUNCH_BLOCKING LD_PRELOAD NO_COLOR
-
-# An empty machine in $work/NAME, which is looked at from now on.
-machine() {
-	export GPUCEIL_SYSROOT="$work/$1"
-	mkdir -p "$GPUCEIL_SYSROOT/dev" "$GPUCEIL_SYSROOT/proc"
-}
-
-gpu_in_pci() {
-	mkdir -p "$GPUCEIL_SYSROOT/sys/bus/pci/devices/0000:65:00.0"
-	echo 0x10de >"$GPUCEIL_SYSROOT/sys/bus/pci/devices/0000:65:00.0/vendor"
-	echo 0x030200 >"$GPUCEIL_SYSROOT/sys/bus/pci/devices/0000:65:00.0/class"
-}
-
-driver_580() {
-	gpu_in_pci
-	mkdir -p "$GPUCEIL_SYSROOT/proc/driver/nvidia"
-	echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.04  Release Build" \
-		>"$GPUCEIL_SYSROOT/proc/driver/nvidia/version"
-	touch "$GPUCEIL_SYSROOT/dev/nvidia0" "$GPUCEIL_SYSROOT/dev/nvidia-uvm"
-}
+. tests/worlds.sh
 
 # doctor STATUS NAME: runs it, leaves its words in $out on one line.
 doctor() {
@@ -36,10 +12,6 @@ doctor() {
 }
 
 export GPUCEIL_LIB_NVML=/nonexistent/libnvidia-ml.so.1
-mkdir -p "$work/lib"
-ln -s "$fakes/cuda.so" "$work/lib/libcuda.so.1"
-libraries=${LD_LIBRARY_PATH:-}
-no_cuda=$("$gpuceil" --version | grep -c 'CUDA *$')
 
 machine plain
 doctor 0 "no GPU"
@@ -47,7 +19,6 @@ has "$out" "ok measures cpu" "the host is measured"
 has "$out" "Nothing is broken here. Exit status 0." "the verdict"
 has "$out" "NVML: GPUCEIL_LIB_NVML does not load: /nonexistent/" "what is wrong with NVML"
 has "$out" "skips cuda rows" "and the GPU's rows are not"
-[ "$no_cuda" = 0 ] || has "$out" "this build has no CUDA" "the reason of a build without CUDA"
 
 GPUCEIL_LIB_CBLAS=/nonexistent/blas.so doctor 0 "no CBLAS"
 has "$out" "skips host.gemm: no CBLAS" "host.gemm is skipped"
@@ -97,7 +68,7 @@ rights 0000000000000000
 has "$out" "ok counters open to every user" "counters that are open"
 
 # ---- broken drivers, by a libcuda that fails as they do
-if [ "$no_cuda" = 0 ] && [ -e "$fakes/cuda.so" ]; then
+if [ $has_cuda = yes ]; then
 	machine bare
 	gpu_in_pci
 	doctor 1 "a bare machine without a driver"
@@ -109,7 +80,7 @@ if [ "$no_cuda" = 0 ] && [ -e "$fakes/cuda.so" ]; then
 
 	machine broken
 	driver_580
-	export LD_LIBRARY_PATH="$work/lib${libraries:+:$libraries}"
+	fake_cuda
 	FAKE_CUDA_DRIVER=11040 doctor 1 "a driver too old"
 	has "$out" "580.159.04 is too old: it supports CUDA 11.4" "the reason"
 	FAKE_CUDA_INIT=802 doctor 1 "error 802"
@@ -123,7 +94,7 @@ if [ "$no_cuda" = 0 ] && [ -e "$fakes/cuda.so" ]; then
 	has "$out" "CUDA finds no GPU" "the reason"
 	CUDA_VISIBLE_DEVICES='' FAKE_CUDA_INIT=100 doctor 0 "hidden"
 	has "$out" 'CUDA_VISIBLE_DEVICES="" hides every GPU' "the reason"
-	export LD_LIBRARY_PATH="$libraries"
+	real_cuda
 else
 	ok 0 "broken drivers # SKIP this build has no CUDA, or no stand-in for it"
 fi
