@@ -332,12 +332,26 @@ static void gemm_work(const struct ceil_point *p, const struct ceil_launch *l,
 	};
 }
 
+/* Parts that compute fp64 at an 8th of fp32 or less: all but the big chip of each generation.
+ * Source: CUDA C++ Programming Guide 13.0, arithmetic throughput by compute capability. */
+static bool has_slow_fp64(const struct ceil_device_props *d)
+{
+	static const int fast[] = {60, 70, 80, 90, 100};
+	const int cc = d->cc_major * 10 + d->cc_minor;
+
+	for (size_t i = 0; i < sizeof(fast) / sizeof(fast[0]); i++) {
+		if (cc == fast[i])
+			return false;
+	}
+	return cc != 0;
+}
+
 /*
  * Burst allows 30 ms of work. fp32 and fp64 reach 50 to 67 TFLOP/s on the fastest parts, so
- * products above 1.2e12 operations are left to the types that are faster; and 8-bit types have
- * one layout.
+ * products above 1.2e12 operations are left to the types that are faster; where fp64 is slow,
+ * 1 TFLOP/s and a bit, so are those above 3e10. 8-bit types have one layout.
  */
-static bool gemm_applies(const struct ceil_point *p)
+static bool gemm_applies(const struct ceil_point *p, const struct ceil_device_props *d)
 {
 	const uint64_t *axis = p->cas->axis;
 	const enum ceil_dtype a = p->variant->types.a;
@@ -345,7 +359,11 @@ static bool gemm_applies(const struct ceil_point *p)
 	const double flops = 2.0 * (double)axis[CEIL_GEMM_M] * (double)axis[CEIL_GEMM_N] *
 	                     (double)axis[CEIL_GEMM_K];
 
+	if (is_host(p))
+		return true;
 	if ((a == CEIL_FP32 || a == CEIL_FP64) && flops > 1.2e12)
+		return false;
+	if (a == CEIL_FP64 && flops > 3e10 && d && has_slow_fp64(d))
 		return false;
 	return axis[CEIL_GEMM_LAYOUT] == CEIL_GEMM_TN || !rule || !rule->tn_only;
 }
@@ -368,7 +386,7 @@ static const struct ceil_case cases[] = {
 	{"4096x4096x8192", "cuda", false, {4096, 4096, 8192, CEIL_GEMM_TN}},
 	{"4224x2048x8192", "cuda", false, {4224, 2048, 8192, CEIL_GEMM_TN}},
 	{"4096x4096x4096", "cuda", false, {4096, 4096, 4096, CEIL_GEMM_TN}},
-	{"2048x2048x2048", "cuda", false, {2048, 2048, 2048, CEIL_GEMM_TN}},
+	{"2048x2048x2048", "cuda", true, {2048, 2048, 2048, CEIL_GEMM_TN}},
 	{"8192x8192x8192.nn", "cuda", false, {8192, 8192, 8192, CEIL_GEMM_NN}},
 	{"8192x8192x8192.nt", "cuda", false, {8192, 8192, 8192, CEIL_GEMM_NT}},
 	{"1024x1024x1024", "host", false, {1024, 1024, 1024, CEIL_GEMM_TN}},

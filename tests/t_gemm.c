@@ -170,7 +170,8 @@ static void test_tables(void)
 			struct ceil_launch l = {0};
 			struct ceil_buffer buf[CEIL_MAX_BUFS] = {{0}};
 
-			if (strcmp(b->cases[c].backend, v->backend) != 0 || !b->applies(&p))
+			if (strcmp(b->cases[c].backend, v->backend) != 0 ||
+			    !b->applies(&p, &dev.props))
 				continue;
 			cases++;
 			quick = quick || b->cases[c].quick;
@@ -181,21 +182,29 @@ static void test_tables(void)
 	}
 }
 
-static bool applies(const char *name, uint64_t size, uint64_t layout)
+/* @cc: 90; 0: no device */
+static bool applies(const char *name, uint64_t size, uint64_t layout, int cc)
 {
 	const struct ceil_case c = {"own", NULL, false, {size, size, size, layout}};
 	const struct ceil_point p = point_of(name, &c);
+	const struct ceil_device_props d = {.cc_major = cc / 10, .cc_minor = cc % 10};
 
-	return ceil_gemm_bench.applies(&p);
+	return ceil_gemm_bench.applies(&p, cc ? &d : NULL);
 }
 
 static void test_applies(void)
 {
-	ok(applies("cublaslt.bf16", 16384, CEIL_GEMM_TN), "bf16 is measured at 16384");
-	ok(!applies("cublaslt.fp64", 12288, CEIL_GEMM_TN), "fp64 is not measured at 12288");
-	ok(!applies("cublaslt.fp32", 12288, CEIL_GEMM_TN), "fp32 is not measured at 12288");
-	ok(applies("cublaslt.fp64", 8192, CEIL_GEMM_NT), "fp64 is measured at 8192, NT too");
-	ok(!applies("cublaslt.e4m3_fast", 8192, CEIL_GEMM_NT), "e4m3 is measured TN only");
+	ok(applies("cublaslt.bf16", 16384, CEIL_GEMM_TN, 90), "bf16 is measured at 16384");
+	ok(!applies("cublaslt.fp64", 12288, CEIL_GEMM_TN, 90), "fp64 is not measured at 12288");
+	ok(!applies("cublaslt.fp32", 12288, CEIL_GEMM_TN, 0), "fp32 is not measured at 12288");
+	ok(applies("cublaslt.fp64", 8192, CEIL_GEMM_NT, 90), "fp64 is measured at 8192, NT too");
+	ok(applies("cublaslt.fp64", 8192, CEIL_GEMM_TN, 0), "and named where there is no device");
+	ok(!applies("cublaslt.fp64", 4096, CEIL_GEMM_TN, 89),
+	   "fp64 is slow on a GeForce: not 4096");
+	ok(applies("cublaslt.fp64", 2048, CEIL_GEMM_TN, 89), "but 2048");
+	ok(!applies("cublaslt.fp64", 4096, CEIL_GEMM_TN, 103), "it is slow on a B300 too");
+	ok(!applies("cublaslt.e4m3_fast", 8192, CEIL_GEMM_NT, 90), "e4m3 is measured TN only");
+	ok(applies("cblas.fp64", 4096, CEIL_GEMM_TN, 0), "the host is measured at its own cases");
 }
 
 /* ---- the check, on products made by the definition */

@@ -102,9 +102,9 @@ struct ceil_bench {
 	void (*work)(const struct ceil_point *p, const struct ceil_launch *l,
 	             struct ceil_work *ret_w);
 
-	/* Optional. Whether a case of the bench's own list is worth this variant's time; a user's
-	 * own cases are always measured. Pure. */
-	bool (*applies)(const struct ceil_point *p);
+	/* Optional. Whether a case of the bench's own list is worth this variant's time on a device
+	 * (NULL: on any); a user's own cases are always measured. Pure. */
+	bool (*applies)(const struct ceil_point *p, const struct ceil_device_props *d);
 
 	/* Optional. Says how many candidates (algorithms) the loop shall try, interleaved. */
 	enum ceil_status (*prepare)(const struct ceil_point *p, struct ceil_device *dev,

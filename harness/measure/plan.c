@@ -228,7 +228,7 @@ static enum ceil_status add_variant(struct ceil_plan *plan, const struct ceil_fi
 
 		if (!case_wanted(f, &cases[c], v->backend))
 			continue;
-		if (!f->cases && b->applies && !b->applies(&e.point))
+		if (!f->cases && b->applies && !b->applies(&e.point, props))
 			continue;
 		e.point.pattern = f->own_pattern ? f->pattern : v->pattern;
 		judge_entry(&e, props, why_not);
