@@ -23,7 +23,7 @@ struct ceil_stamp;
  *        frees host memory alone, because CUDA would block.
  * gate   does nothing where a spinning kernel would wait for what cannot come: under
  *        CUDA_LAUNCH_BLOCKING=1, and under profilers and sanitizers (ceil_cuda_serialised).
- * clock_mhz  reads stamps that were waited for; NAN if they are less than 0.1 ms apart, where the
+ * clock_mhz  reads stamps that were waited for; NAN if they are less than 50 us apart, where the
  *        steps of the global timer (32 ns to 1 us) show.
  */
 extern const struct ceil_backend ceil_cuda_backend;
@@ -45,7 +45,7 @@ bool ceil_cuda_serialised(void);
 
 /*
  * ceil_cuda_clock_mhz - median over the SMs that are in both sets of clock over time. Pure.
- * Return: NAN if no SM is in both, at least 0.1 ms apart.
+ * Return: NAN if no SM is in both, at least 50 us apart.
  */
 double ceil_cuda_clock_mhz(const struct ceil_stamp *from, const struct ceil_stamp *to,
                            size_t count);

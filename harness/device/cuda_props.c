@@ -62,7 +62,7 @@ static double median(double *v, size_t n)
 
 double ceil_cuda_clock_mhz(const struct ceil_stamp *from, const struct ceil_stamp *to, size_t count)
 {
-	const uint64_t least_ns = 100000;
+	const uint64_t least_ns = 50000;
 	const struct ceil_stamp *at[MAX_SMS] = {NULL};
 	double mhz[MAX_SMS];
 	size_t n = 0;
