@@ -188,6 +188,14 @@ static enum ceil_status fill_node(struct ceil_topology *t, hwloc_obj_t node,
 	return st;
 }
 
+/* Where memory was plugged in later, a node's own figure may lack it. */
+static uint64_t whole_memory(uint64_t of_nodes)
+{
+	uint64_t kib;
+
+	return ceil_sysfs_field(&kib, "MemTotal:", "/proc/meminfo") ? kib * 1024 : of_nodes;
+}
+
 static enum ceil_status fill_nodes(struct ceil_topology *t, hwloc_const_bitmap_t allowed,
                                    struct ceil_error *err)
 {
@@ -209,6 +217,8 @@ static enum ceil_status fill_nodes(struct ceil_topology *t, hwloc_const_bitmap_t
 		t->all.memory_bytes += node->attr->numanode.local_memory;
 	}
 	t->all.node = t->node_count == 1 ? t->node[0].node : -1;
+	if (count == 1)
+		t->all.memory_bytes = whole_memory(t->all.memory_bytes);
 	return CEIL_OK;
 }
 
