@@ -244,7 +244,20 @@ static void test_spread(void)
 	ceil_stats_of(&o.series, 0, &o.stats);
 	ceil_record_fill(&r, &o, &d, "final");
 	is_text(r.status, "unstable", "1.2 % is not");
-	has_text(r.reason, "1.2 %, more than the 1 %", "both are told");
+	has_text(r.reason, "1.2 %, more than the 1 % of this row, and their median is known to 1.2",
+	         "all three are told");
+	for (size_t i = 0; i < 20; i++)
+		s[i].time_ns = i == 3 || i == 11 || i == 17 ? 4.4e6 : 4e6;
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "final");
+	ok(r.spread > 0.05, "a few disturbed samples spread widely: %g", r.spread);
+	is_text(r.status, "ok", "but do not move the median");
+	o = outcome(&copy_variant, 4e6, 1980, s, 5);
+	o.work.bytes_read = 17.6e9;
+	s[2].time_ns = 4.4e6;
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "final");
+	is_text(r.status, "unstable", "five samples have no interval: their spread decides");
 	o = outcome(&copy_variant, 4e6, 1980, s, 20);
 	o.work.bytes_read = 17.6e9;
 	s[0].time_ns *= 1.06;

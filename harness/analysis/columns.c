@@ -33,8 +33,9 @@ static const struct ceil_field record_fields[] = {
 	RECORD(throttle, "", "what held the clocks down, joined by +; none; empty: unknown"),
 	RECORD(status, "",
                "ok unsupported skipped unstable throttled suspect failed cancelled; unstable: the "
-               "spread is above the row's tolerance, or a sustained row did not settle; suspect: "
-               "above 1.03 x its peak, or a first sample unlike the rest"),
+               "spread and the interval of the median are above the row's tolerance, or a "
+               "sustained row did not settle; suspect: above 1.03 x its peak, or a first sample "
+               "unlike the rest"),
 	RECORD(reason, "", "why it is not ok, in words"),
 	RECORD(dtype_in, "", "type of the elements read"),
 	RECORD(dtype_acc, "", "type that sums are kept in"),

@@ -218,17 +218,27 @@ static bool first_differs(const struct ceil_outcome *o, double tolerance, char *
 	return true;
 }
 
-/* Sustained rows are judged by whether they settled: their samples follow the power control. */
+/*
+ * The tolerance of measuring.md is how far the value may move from run to run. Samples that spread
+ * over more are a warning; where the interval of their median is narrower than the tolerance, the
+ * value is known well enough all the same (a host disturbs single samples, not their median).
+ * Sustained rows are judged by whether they settled: their samples follow the power control.
+ */
 static bool too_wide(const struct ceil_record *r, const struct ceil_outcome *o, char *reason,
                      size_t size)
 {
 	const double tolerance = o->point.variant->tolerance;
+	const double interval = (r->time_ci_hi_ns - r->time_ci_lo_ns) / r->time_ns;
 
-	if (o->point.regime == CEIL_SUSTAINED || tolerance <= 0.0 || !(r->spread > tolerance))
+	if (o->point.regime == CEIL_SUSTAINED || tolerance <= 0.0 || !(r->spread > tolerance) ||
+	    interval <= tolerance)
 		return false;
 	(void)snprintf(reason, size,
 	               "samples spread over %.2g %%, more than the %.2g %% of this row",
 	               100 * r->spread, 100 * tolerance);
+	if (!isnan(interval))
+		ceil_append(reason, size, ", and their median is known to %.2g %% only",
+		            100 * interval);
 	return true;
 }
 

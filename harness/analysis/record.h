@@ -55,8 +55,9 @@ extern const struct ceil_table ceil_table_samples;  /* of struct ceil_sample_row
  * ceil_record_fill - the row of an outcome: value, peaks, ratios, limited_by, status.
  * An outcome that is ok, or did not settle, becomes suspect when its value is over its peak or
  * its first sample is unlike the rest, throttled after a thermal limit, unstable when the spread
- * is above the variant's tolerance; the reason says so with the figures. Host rows are never
- * over their peak: the clock that it assumes may be wrong. A row that failed or was not measured
+ * is above the variant's tolerance and so is the interval of the median (where there are enough
+ * samples for one); the reason says so with the figures. Host rows are never over their peak: the
+ * clock that it assumes may be wrong. A row that failed or was not measured
  * has no figures.
  * @role: "search", "final" or "sustained". @props: label, name, driver of the device.
  */
