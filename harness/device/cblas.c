@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness/base/alloc.h"
 #include "harness/base/dynlib.h"
@@ -68,7 +69,7 @@ static const struct ceil_library library = {
 	.override = "GPUCEIL_LIB_CBLAS",
 	.sonames = sonames,
 	.remedy = "install OpenBLAS: apt install libopenblas0-pthread, or dnf install "
-                  "openblas-threads",
+		  "openblas-threads",
 	.symbols = symbols,
 	.symbol_count = sizeof(symbols) / sizeof(symbols[0]),
 };
@@ -93,21 +94,33 @@ static unsigned set_threads(const struct entry_points *fn, unsigned threads)
 	return 1; /* the reference library */
 }
 
+/* MKL fills the rest of the buffer with blanks. */
+static void name_mkl(const struct entry_points *fn, char *ret_name, size_t size)
+{
+	char version[128] = "";
+	size_t length;
+
+	fn->mkl_version(version, (int)sizeof(version) - 1);
+	length = strnlen(version, sizeof(version) - 1);
+	while (length > 0 && version[length - 1] == ' ')
+		length--;
+	version[length] = '\0';
+	ceil_copy(ret_name, size, version);
+}
+
 static void name_library(struct ceil_cblas *c, unsigned threads)
 {
 	const struct entry_points *fn = &c->fn;
-	char version[128] = "";
 
 	if (fn->openblas_config)
 		ceil_append(c->name, sizeof(c->name), "%s", fn->openblas_config());
 	else if (fn->blis_version)
 		ceil_append(c->name, sizeof(c->name), "BLIS %s", fn->blis_version());
 	else if (fn->mkl_version)
-		fn->mkl_version(version, (int)sizeof(version) - 1);
+		name_mkl(fn, c->name, sizeof(c->name));
 	else
 		ceil_append(c->name, sizeof(c->name), "CBLAS %s", c->lib.path);
-	ceil_append(c->name, sizeof(c->name), "%s, %u thread%s", version, threads,
-	            threads == 1 ? "" : "s");
+	ceil_append(c->name, sizeof(c->name), ", %u thread%s", threads, threads == 1 ? "" : "s");
 }
 
 enum ceil_status ceil_cblas_open(unsigned threads, struct ceil_cblas **ret_cblas,
