@@ -31,11 +31,11 @@ has "$out" "CUDA_LAUNCH_BLOCKING=1: launches wait" "the environment is told"
 export GPUCEIL_LIB_NVML="$fakes/nvml.so"
 if [ -e "$fakes/nvml.so" ]; then
 	machine nvml
-	FAKE_NVML_COUNT=2 FAKE_NVML_LIMIT_MW=500000 FAKE_NVML_MIG=1 doctor 0 "two GPUs in NVML"
+	FAKE_NVML_COUNT=2 FAKE_NVML_LIMIT_MW=500000 FAKE_NVML_MIG=1 FAKE_NVML_PIDS=7 doctor 0 "two GPUs in NVML"
 	has "$out" "ok NVML 13.580.159.04, $fakes/nvml.so" "version and path"
 	has "$out" "gpu1 NVIDIA H200, PCI 0000:3b:00.0, GPU-00000001-1111" "which GPU"
 	has "$out" "ECC on, MIG on, power limit 500 W (default 700 W)" "its state"
-	has "$out" "4 MiB of 140.4 GiB in use" "its memory"
+	has "$out" "4 MiB of 140.4 GiB in use, 1 process" "its memory"
 	FAKE_NVML_COUNT=2 FAKE_NVML_LOST=1 doctor 1 "a GPU that is lost"
 	has "$out" "BAD gpu1 does not answer" "it is named"
 	has "$out" "1 thing is broken" "and counted"

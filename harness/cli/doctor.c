@@ -284,7 +284,11 @@ static void say_state(struct ceil_report *r, const struct ceil_nvml_info *i)
 		return;
 	ceil_human_bytes(used, sizeof(used), (uint64_t)i->memory_used_bytes);
 	ceil_human_bytes(total, sizeof(total), (uint64_t)i->memory_total_bytes);
-	ceil_report_line(r, CEIL_MARK_NONE, "", "%s of %s in use", used, total);
+	text[0] = '\0';
+	if (i->processes > 0)
+		ceil_append(text, sizeof(text), ", %d process%s", i->processes,
+		            i->processes == 1 ? "" : "es");
+	ceil_report_line(r, CEIL_MARK_NONE, "", "%s of %s in use%s", used, total, text);
 }
 
 static const struct ceil_found *found_by_cuda(const struct doctor *d,
@@ -466,8 +470,8 @@ static void say_forecast(struct doctor *d)
 	}
 	for (size_t i = 0; i < d->inv.found_count; i++) {
 		if (d->inv.found[i].skipped)
-			ceil_report_line(&d->r, CEIL_MARK_SKIP, "skips", "%s: %s",
-			                 d->inv.found[i].props.label, d->inv.found[i].reason);
+			ceil_report_line(&d->r, CEIL_MARK_SKIP, "skips", "%s: see above",
+			                 d->inv.found[i].props.label);
 	}
 	if (count_gpus(d) && *d->cublaslt_reason)
 		ceil_report_line(&d->r, CEIL_MARK_SKIP, "skips", "gemm of GPUs: no cuBLASLt");

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,7 +133,10 @@ static void read_nodes(struct ceil_world *w)
 			continue;
 		(void)snprintf(path, sizeof(path), "/dev/%s", e->d_name);
 		w->dev_nodes++;
-		w->dev_denied += !is_there(path, R_OK | W_OK);
+		if (is_there(path, R_OK | W_OK))
+			continue;
+		w->dev_denied++;
+		w->dev_withheld += errno == EPERM; /* a mode that forbids gives EACCES */
 	}
 	(void)closedir(dir);
 }
@@ -479,6 +483,22 @@ static bool rule_mps(const struct question *q, struct answer *a)
 		words(q), q->error);
 }
 
+/* access() asks the device cgroup too: EPERM is its answer. */
+static bool rule_withheld(const struct question *q, struct answer *a)
+{
+	const struct ceil_world *w = q->w;
+
+	if (!w->dev_nodes || w->dev_withheld < w->dev_nodes)
+		return false;
+	if (w->container)
+		return broken(
+			a, "this container may not use /dev/nvidia* (its device cgroup forbids it, "
+			   "as after systemctl daemon-reload): restart the container");
+	return none(a,
+	            "this job was given no GPU (its device cgroup forbids /dev/nvidia*): ask the "
+	            "scheduler for one (Slurm: --gpus 1)");
+}
+
 static bool rule_denied(const struct question *q, struct answer *a)
 {
 	const struct ceil_world *w = q->w;
@@ -572,11 +592,11 @@ static bool rule_other(const struct question *q, struct answer *a)
 
 /* The first rule that knows the case wins: causes stand before what they lead to. */
 static const rule_fn rules[] = {
-	rule_fine,        rule_hidden,   rule_too_old,     rule_stub,        rule_not_given,
-	rule_none_in_pci, rule_foreign,  rule_wsl_without, rule_wsl,         rule_no_driver,
-	rule_no_libcuda,  rule_mismatch, rule_compat,      rule_fabric,      rule_mps,
-	rule_denied,      rule_no_nodes, rule_no_uvm,      rule_unavailable, rule_not_visible,
-	rule_no_device,   rule_other,
+	rule_fine,        rule_hidden,    rule_too_old,     rule_stub,   rule_not_given,
+	rule_none_in_pci, rule_foreign,   rule_wsl_without, rule_wsl,    rule_no_driver,
+	rule_no_libcuda,  rule_mismatch,  rule_compat,      rule_fabric, rule_mps,
+	rule_withheld,    rule_denied,    rule_no_nodes,    rule_no_uvm, rule_unavailable,
+	rule_not_visible, rule_no_device, rule_other,
 };
 
 enum ceil_world_verdict ceil_world_judge(const struct ceil_world *w,

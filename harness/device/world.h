@@ -15,7 +15,8 @@ struct ceil_world {
 	char first_bus_id[32];   /* of the first function that is not foreign, else of the first */
 	char first_name[96];     /* its model, as the driver knows it, or "" */
 	int dev_nodes;           /* /dev/nvidia0 ... */
-	int dev_denied;          /* of these, not ours to open */
+	int dev_denied;          /* of these, closed by their mode, or by a device cgroup: */
+	int dev_withheld;        /* a resource manager gave them to others */
 	bool uvm_node;           /* /dev/nvidia-uvm, which CUDA needs */
 	bool wsl;                /* /dev/dxg: Windows Subsystem for Linux */
 	bool module_loaded;      /* /proc/driver/nvidia/version is there */
