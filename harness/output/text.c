@@ -51,6 +51,7 @@ void ceil_text_number(char *ret_text, size_t size, double value)
 struct view {
 	const struct ceil_record *r;
 	size_t count;
+	const struct ceil_record *first; /* row of the device */
 	const char *device;
 	bool colour;
 };
@@ -263,20 +264,17 @@ static void print_groups(FILE *f, const struct ceil_text_style *style, const str
 /* "gpu0  NVIDIA H200, driver 580.159.04, theoretical at 1980 MHz" */
 static void heading_text(const struct view *v, char *ret_text, size_t size)
 {
-	const struct ceil_record *first = NULL;
 	double mhz = (double)NAN;
 
 	for (size_t i = 0; i < v->count; i++) {
-		if (strcmp(v->r[i].device, v->device) != 0)
-			continue;
-		first = first ? first : &v->r[i];
-		if (!(mhz >= v->r[i].theoretical_clock_mhz))
+		if (strcmp(v->r[i].device, v->device) == 0 &&
+		    !(mhz >= v->r[i].theoretical_clock_mhz))
 			mhz = v->r[i].theoretical_clock_mhz;
 	}
-	ceil_copy(ret_text, size, first->gpu_name);
-	if (first->driver[0])
+	ceil_copy(ret_text, size, v->first->gpu_name);
+	if (v->first->driver[0])
 		ceil_append(ret_text, size, "%s%s %s", *ret_text ? ", " : "",
-		            is_host(v->device) ? "kernel" : "driver", first->driver);
+		            is_host(v->device) ? "kernel" : "driver", v->first->driver);
 	if (!isnan(mhz))
 		ceil_append(ret_text, size, "%stheoretical at %.0f MHz", *ret_text ? ", " : "",
 		            mhz);
@@ -339,7 +337,7 @@ void ceil_text_ceilings(FILE *f, const struct ceil_text_style *style, const stru
 	bool after_folded = false;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct view v = {r, count, r[i].device, style->colour};
+		const struct view v = {r, count, &r[i], r[i].device, style->colour};
 		const bool folded = fold_host && is_host(r[i].device);
 
 		if (!first_of_device(r, i))
