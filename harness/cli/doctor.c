@@ -146,9 +146,13 @@ static void say_driver(struct doctor *d)
 	else
 		ceil_report_line(&d->r, CEIL_MARK_NONE, "module", "nvidia is not loaded%s",
 		                 d->world.wsl ? ": WSL has no module of its own" : "");
-	ceil_report_line(&d->r, CEIL_MARK_NONE, "runtime", "CUDA %s, inside this program%s%s",
-	                 *toolkit ? toolkit : "none", *toolkit ? "; kernels for " : "",
-	                 ceil_cuda_targets());
+	if (*toolkit)
+		ceil_report_line(&d->r, CEIL_MARK_NONE, "runtime",
+		                 "CUDA %s, inside this program; kernels for %s", toolkit,
+		                 ceil_cuda_targets());
+	else
+		ceil_report_line(&d->r, CEIL_MARK_NONE, "runtime",
+		                 "none: this is a build without CUDA");
 	if (m)
 		ceil_report_line(&d->r,
 		                 m->status == CEIL_E_UNSUPPORTED ? CEIL_MARK_SKIP : CEIL_MARK_BAD,
