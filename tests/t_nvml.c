@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "harness/base/alloc.h"
 #include "tests/fakes.h"
 #include "tests/tap.h"
 
@@ -268,6 +269,20 @@ static void test_failing_start(void)
 	fails_to_open(CEIL_E_UNSUPPORTED, "/nonexistent/libnvidia-ml.so.1", "no such library");
 }
 
+static void test_no_memory(void)
+{
+	long k;
+
+	for (k = 1; k <= 2; k++) {
+		struct ceil_error err = {0};
+		struct ceil_nvml *n = NULL;
+
+		ceil_alloc_fail_at(k);
+		ok(ceil_nvml_open(&n, &err) == CEIL_E_NOMEM && !n, "allocation %ld fails", k);
+		ceil_alloc_fail_at(0);
+	}
+}
+
 /* A copy of the stand-in in which a symbol has another name. */
 static void test_missing_symbols(const char *fake)
 {
@@ -463,6 +478,7 @@ int main(void)
 	test_pids();
 	test_missing_symbols(fake);
 	test_shutdown();
+	test_no_memory();
 	test_failing_start();
 	return done_testing();
 }
