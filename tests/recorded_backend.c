@@ -3,6 +3,7 @@
 #include "tests/recorded_backend.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,7 +171,7 @@ const struct ceil_backend recorded_backend = {
 void recorded_open(struct recorded *r, double cost_ns)
 {
 	*r = (struct recorded){.base = {.backend = &recorded_backend}, .clock_mhz = 1000.0};
-	strcpy(r->base.props.label, "fake0");
+	snprintf(r->base.props.label, sizeof(r->base.props.label), "fake0");
 	r->base.props.free_bytes = 1 << 20;
 	for (int i = 0; i < RECORDED_CANDIDATES; i++)
 		r->cost_ns[i] = cost_ns;
