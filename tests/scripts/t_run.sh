@@ -52,7 +52,7 @@ echo "1..0 # SKIP no GPU here"
 exit 77
 E2
 fake env <<'E2'
-[ "$HWLOC_COMPONENTS" = "-gl,-opencl,-pci" ] && [ "$GPUCEIL" = build/gpuceil ] && echo "ok 1 - set"
+[ "$HWLOC_COMPONENTS" = "-gl,-opencl,-pci" ] && [ "$GPUCEIL" = "$(pwd)/build/gpuceil" ] && echo "ok 1 - set"
 echo "1..1"
 E2
 
