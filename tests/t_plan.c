@@ -103,6 +103,10 @@ static void test_names(void)
 	ok(ceil_list_add(&f.variants, "zzzzzzzz", &err) == CEIL_OK, "nonsense");
 	is_int(ceil_filter_check(&f, &err), CEIL_E_USAGE, "is refused");
 	has_text(err.text, "gpuceil list variants", "and where to look");
+	f = (struct ceil_filter){.list = recorded_benches};
+	ok(ceil_list_add(&f.dtypes, "bf16", &err) == CEIL_OK, "a type that no variant has");
+	is_int(ceil_filter_check(&f, &err), CEIL_E_USAGE, "is refused");
+	has_text(err.text, "nothing to measure", "since nothing is left");
 }
 
 static void test_fit(void)

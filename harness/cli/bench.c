@@ -55,9 +55,9 @@ static const struct ceil_option option_rows[] = {
 	OPTION(gpus, "gpu", CEIL_O_LIST, "LIST", "Where", NULL,
                "nvidia-smi's index or a UUID; default all; CUDA_VISIBLE_DEVICES is respected"),
 	OPTION(backend, "backend", CEIL_O_CHOICE, "NAME", "Where", backend_names,
-               "cuda, host or all (default)"),
+               "which devices; default all"),
 	OPTION(busy, "busy", CEIL_O_CHOICE, "WHAT", "Where", busy_names,
-               "a GPU on which someone else works: skip it (default), run all the same, or fail"),
+               "what to do with a GPU on which someone else works; default skip"),
 	OPTION(expect_gpus, "expect-gpus", CEIL_O_U64, "N", "Where", NULL,
                "fewer GPUs than N are an error: for health checks of known nodes"),
 	OPTION(output, "output", CEIL_O_TEXT, "DIR", "Results", NULL,
@@ -444,8 +444,10 @@ static int run_session(struct session *s, const struct ceil_filter *f,
 static enum ceil_status read_filter(const struct options *o, int argc, char **argv,
                                     struct ceil_filter *ret_f, struct ceil_error *err)
 {
-	*ret_f = (struct ceil_filter){
-		.variants = o->variants, .dtypes = o->dtypes, .quick = o->quick};
+	*ret_f = (struct ceil_filter){.variants = o->variants,
+	                              .dtypes = o->dtypes,
+	                              .backend = o->backend ? backend_names[o->backend] : NULL,
+	                              .quick = o->quick};
 	for (int i = 1; i <= argc; i++) {
 		const enum ceil_status st = ceil_list_add(&ret_f->benches, argv[i], err);
 

@@ -490,6 +490,18 @@ static enum ceil_status list_peaks(struct ceil_error *err)
 	return st;
 }
 
+static enum ceil_status list_dtypes(struct ceil_error *err)
+{
+	(void)err; /* a table of the program cannot fail */
+	for (int t = 0; t < CEIL_DTYPE_COUNT; t++) {
+		const struct ceil_dtype_info *info = ceil_dtype_info((enum ceil_dtype)t);
+
+		if (*info->name)
+			printf("%-6s %2u bits  %s\n", info->name, info->bits, info->doc);
+	}
+	return CEIL_OK;
+}
+
 /* ---- the command */
 
 static const struct kind {
@@ -499,6 +511,7 @@ static const struct kind {
 	{"benches", "what `gpuceil bench NAME` can measure", list_benches},
 	{"variants", "the ways of doing it, for --variant", list_variants},
 	{"ceilings", "the rows of ceilings.csv, for `gpuceil get`", list_ceilings},
+	{"dtypes", "element types, for --dtype", list_dtypes},
 	{"columns", "of the CSV files, with units and meaning", list_columns},
 	{"devices", "GPUs and CPUs here, or why there are none", list_devices},
 	{"peaks", "theoretical and published peaks, of the devices here and of all known parts",
@@ -555,7 +568,7 @@ static int run_list(int argc, char **argv)
 
 const struct ceil_command ceil_command_list = {
 	.name = "list",
-	.arguments = "[benches|variants|ceilings|columns|devices|peaks]...",
+	.arguments = "[benches|variants|ceilings|dtypes|columns|devices|peaks]...",
 	.summary = "shows what there is: benches, variants, columns, devices, peaks",
 	.doc = "Aligned plain text without colours, one thing a line, for people and for pipes. "
 	       "Nothing is measured, and no GPU gets a context.",

@@ -107,6 +107,22 @@ static enum ceil_status check_list(const struct ceil_list *list, enum name_kind 
 	return CEIL_OK;
 }
 
+/* Names may each exist and still have nothing in common: dram has no bf16. */
+static bool anything_wanted(const struct ceil_filter *f)
+{
+	const struct ceil_bench *const *list = f->list ? f->list : ceil_benches;
+
+	for (size_t b = 0; list[b]; b++) {
+		for (size_t v = 0; v < list[b]->variant_count; v++) {
+			const struct ceil_variant *x = &list[b]->variants[v];
+
+			if (wanted(f, list[b], x, f->backend ? f->backend : x->backend))
+				return true;
+		}
+	}
+	return false;
+}
+
 enum ceil_status ceil_filter_check(const struct ceil_filter *f, struct ceil_error *err)
 {
 	enum ceil_status st;
@@ -116,7 +132,11 @@ enum ceil_status ceil_filter_check(const struct ceil_filter *f, struct ceil_erro
 		st = check_list(&f->variants, VARIANT_NAMES, "variant", "variants", err);
 	if (st == CEIL_OK)
 		st = check_list(&f->dtypes, DTYPE_NAMES, "type", "dtypes", err);
-	return st;
+	return st == CEIL_OK && !anything_wanted(f)
+	               ? ceil_fail(err, CEIL_E_USAGE,
+	                           "nothing to measure: no variant is all that was asked for; "
+	                           "`gpuceil list variants` shows the types and benches of each")
+	               : st;
 }
 
 /* ---- prices: rough, from the cost model and assumed rates; a plan, not a promise */

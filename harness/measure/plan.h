@@ -56,7 +56,10 @@ void ceil_plan_fit(struct ceil_plan *plan, double budget_s);
 
 void ceil_plan_done(struct ceil_plan *plan);
 
-/* ceil_filter_check - every name in the filter exists. Return: CEIL_E_USAGE, nearest name. */
+/*
+ * ceil_filter_check - every name in the filter exists, and together they leave something.
+ * Return: CEIL_E_USAGE with the nearest name, or that nothing is left.
+ */
 CEIL_MUST_CHECK enum ceil_status ceil_filter_check(const struct ceil_filter *f,
                                                    struct ceil_error *err);
 
