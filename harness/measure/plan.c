@@ -141,28 +141,48 @@ enum ceil_status ceil_filter_check(const struct ceil_filter *f, struct ceil_erro
 
 /* ---- prices: rough, from the cost model and assumed rates; a plan, not a promise */
 
-/* Seconds of one launch at rates that the slowest current parts of the kind reach. */
-static double launch_s(const struct ceil_point *p, const struct ceil_launch *l)
+/* What a device does in a second, about: two thirds of what its properties promise. */
+static double bytes_per_s(const struct ceil_device_props *d, bool host)
 {
-	const bool host = strcmp(p->variant->backend, "host") == 0;
-	const double bytes_per_s = host ? 10e9 : 2000e9;
-	const double tensor_per_s = p->variant->types.a == CEIL_FP64 ? 30e12 : 300e12;
-	const double flops_per_s = host                                    ? 50e9
-	                           : p->variant->resource == CEIL_R_TENSOR ? tensor_per_s
-	                                                                   : 30e12;
-	struct ceil_work w = {0.0, 0.0, 0.0, 0.0};
+	const double pins = d->max_memory_mhz * 2e6 * d->memory_bus_bits / 8.0;
 
-	p->bench->work(p, l, &w);
-	return fmax((w.bytes_read + w.bytes_written) / bytes_per_s, w.flops / flops_per_s);
+	if (host)
+		return fmin(200e9, 8e9 * d->sm_count);
+	return pins > 0.0 ? 0.66 * pins : 500e9;
 }
 
-/* Fills, the check and a dozen samples; the finals come on top. */
-static double search_s(const struct ceil_point *p, const struct ceil_launch *l)
+static double flops_per_s(const struct ceil_device_props *d, const struct ceil_variant *v)
 {
-	const double candidates = p->bench->prepare && p->variant->burst_finalists ? 60.0 : 0.0;
-	const double one = launch_s(p, l);
+	const double clocks = d->sm_count * (d->max_sm_mhz > 0.0 ? d->max_sm_mhz : 1500.0) * 1e6;
+	/* fp64 tensor cores and vector pipes do some hundred a clock, tensor cores some thousand.
+	 */
+	const bool fast =
+		v->resource == CEIL_R_TENSOR && v->types.a != CEIL_FP64 && v->types.a != CEIL_FP32;
 
-	return 0.08 + (12.0 + 2.5 * candidates) * fmax(one, 0.0005);
+	if (strcmp(v->backend, "host") == 0)
+		return 40e9 * d->sm_count;
+	return clocks * (fast ? 1000.0 : 100.0);
+}
+
+/* Seconds of one launch. */
+static double launch_s(const struct ceil_point *p, const struct ceil_launch *l,
+                       const struct ceil_device_props *d)
+{
+	const bool host = strcmp(p->variant->backend, "host") == 0;
+	struct ceil_work w = {0};
+
+	p->bench->work(p, l, &w);
+	return fmax((w.bytes_read + w.bytes_written) / bytes_per_s(d, host),
+	            w.flops / flops_per_s(d, p->variant));
+}
+
+/* Set-up, fills, the check and a dozen samples; candidates are halved. Finals come on top. */
+static double search_s(const struct ceil_point *p, const struct ceil_launch *l,
+                       const struct ceil_device_props *d)
+{
+	const double candidates = p->bench->prepare && p->variant->burst_finalists ? 12.0 : 0.0;
+
+	return 0.05 + (12.0 + 2.5 * candidates) * fmax(launch_s(p, l, d), 0.0005);
 }
 
 static double finals_s(const struct ceil_variant *v)
@@ -231,7 +251,7 @@ static void judge_entry(struct ceil_entry *e, const struct ceil_device_props *d,
 		refuse(e, err.status == CEIL_E_NOMEM ? CEIL_SKIPPED : CEIL_UNSUPPORTED, err.text);
 		return;
 	}
-	e->price_s = search_s(&e->point, &l);
+	e->price_s = search_s(&e->point, &l, d);
 }
 
 static enum ceil_status add_variant(struct ceil_plan *plan, const struct ceil_filter *f,
