@@ -64,7 +64,7 @@ deps: ## Look for what is needed and install what is missing (DEPS=0: only tell)
 	@scripts/deps.sh
 
 clean: ## Remove what was built; results stay
-	rm -rf build build-*/ $(BUILD)
+	rm -rf build build-*/ $(if $(wildcard $(BUILD)/cuda.mk),$(BUILD))
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
