@@ -76,7 +76,12 @@ struct ceil_convention {
 };
 extern const struct ceil_convention ceil_conventions[];
 extern const char *const ceil_convention_names[]; /* NULL-terminated, for an option's choices */
-enum { CEIL_CONVENTION_PALM, CEIL_CONVENTION_COUNT = 5 };
+enum {
+	CEIL_CONVENTION_PALM,
+	CEIL_CONVENTION_CAUSAL,
+	CEIL_CONVENTION_6N,
+	CEIL_CONVENTION_COUNT = 5
+};
 
 /* Which parameters are in N. */
 enum ceil_embeddings { CEIL_EMBED_IN, CEIL_EMBED_LOGITS, CEIL_EMBED_OUT, CEIL_EMBED_COUNT };

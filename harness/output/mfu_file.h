@@ -1,0 +1,38 @@
+/* mfu_denominators.csv: written from a run's ceilings, read back for a division. */
+#ifndef CEIL_MFU_FILE_H
+#define CEIL_MFU_FILE_H
+
+#include "harness/analysis/mfu.h"
+#include "harness/analysis/record.h"
+#include "harness/base/status.h"
+
+#include <stddef.h>
+
+/*
+ * ceil_mfu_write - the denominators of count ceilings as path; a header alone if there are none.
+ * Return: CEIL_E_IO with the path and the system's words; CEIL_E_NOMEM.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_mfu_write(const char *path, const struct ceil_record *records,
+                                                size_t count, struct ceil_error *err);
+
+/* What was read; free both lists. */
+struct ceil_mfu_source {
+	struct ceil_mfu_row *rows;
+	size_t row_count;
+	struct ceil_record *records; /* of a ceilings.csv or records.csv; NULL for denominators */
+	size_t record_count;
+};
+
+/*
+ * ceil_mfu_read - from a run's folder (its ceilings.csv), a ceilings.csv, a records.csv or a
+ * mfu_denominators.csv, told apart by their columns.
+ * Return: CEIL_E_IO if it cannot be read; CEIL_E_USAGE if it is malformed, has no denominators, or
+ * is of another format version than this program's.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_mfu_read(const char *path, struct ceil_mfu_source *ret_source,
+                                               struct ceil_error *err);
+
+/* ceil_mfu_source_done - frees; NULL or an empty one is a no-op. */
+void ceil_mfu_source_done(struct ceil_mfu_source *source);
+
+#endif
