@@ -1,0 +1,126 @@
+/*
+ * The best MFU that a model could reach on a GPU: its own products at measured rates, and the
+ * memory traffic that no fusion avoids. A roofline bound, part by part. Pure.
+ */
+#ifndef CEIL_ATTAINABLE_H
+#define CEIL_ATTAINABLE_H
+
+#include "harness/analysis/flops.h"
+#include "harness/analysis/record.h"
+#include "harness/base/status.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where a rate comes from. */
+enum ceil_rate_how {
+	CEIL_RATE_MEASURED, /* this very shape */
+	CEIL_RATE_NEAR,     /* between the nearest shapes that were measured */
+	CEIL_RATE_CEILING   /* no shape is known: the best of any shape */
+};
+const char *ceil_rate_how_name(enum ceil_rate_how how);
+
+/*
+ * The rate of C(m,n) = A(m,k) B(k,n) in TFLOP/s; whoever can measure it on the spot gives this
+ * function, ceil_gemm_rate answers from a list.
+ */
+typedef double (*ceil_gemm_rate_fn)(const void *user, uint64_t m, uint64_t n, uint64_t k,
+                                    enum ceil_rate_how *ret_how);
+
+struct ceil_gemm_point {
+	uint64_t m, n, k;
+	double tflops;
+};
+struct ceil_gemm_rates {
+	const struct ceil_gemm_point *points;
+	size_t count;
+	double ceiling_tflops; /* no answer is above it; NAN: the best point */
+};
+
+/*
+ * ceil_gemm_rate - user is a struct ceil_gemm_rates. A shape that is not there gets the mean of
+ * the four nearest in log2 of m, n and k, weighted by 1 / distance^2 (Shepard 1968).
+ */
+double ceil_gemm_rate(const void *user, uint64_t m, uint64_t n, uint64_t k,
+                      enum ceil_rate_how *ret_how);
+
+/*
+ * ceil_gemm_points_of - the shapes of one type that records hold with a value to be trusted; of a
+ * shape that is there several times, the best.
+ * @device: "gpu0", or NULL for any. @ret_points: room for count. Return: how many.
+ */
+size_t ceil_gemm_points_of(const struct ceil_record *records, size_t count, const char *dtype_in,
+                           const char *device, struct ceil_gemm_point *ret_points);
+
+/* Bytes that the estimates assume: bf16 at work, Adam with an fp32 copy and two fp32 moments. */
+enum {
+	CEIL_WORK_BYTES = 2,         /* of a parameter, a gradient, an activation */
+	CEIL_ADAM_STATE_BYTES = 12,  /* fp32 copy and two moments of a parameter */
+	CEIL_ADAM_TRAFFIC_BYTES = 28 /* gradient read, states read and written, parameter written */
+};
+
+struct ceil_attain_input {
+	const struct ceil_model *model;
+	struct ceil_sizes sizes;         /* batch: samples on one GPU */
+	struct ceil_flops_options count; /* of the numerator; recompute: what the step does */
+	ceil_gemm_rate_fn rate;
+	const void *user;
+	double batched_tflops;  /* of attention's batched products; NAN: rate() of their shape */
+	double dram_gb_s;       /* read and written bytes */
+	double all_reduce_gb_s; /* bus bandwidth; NAN: no all-reduce is counted */
+	double gpu_count;       /* that share the gradients */
+	double peak_tflops;     /* MFU's denominator */
+};
+
+enum ceil_attain_kind {
+	CEIL_ATTAIN_PRODUCT,
+	CEIL_ATTAIN_ATTENTION,
+	CEIL_ATTAIN_MEMORY,
+	CEIL_ATTAIN_OPTIMIZER,
+	CEIL_ATTAIN_COLLECTIVE,
+	CEIL_ATTAIN_KIND_COUNT
+};
+const char *ceil_attain_kind_name(enum ceil_attain_kind kind);
+
+struct ceil_attain_part {
+	enum ceil_attain_kind kind;
+	const char *name, *pass; /* "ffn up", "forward" */
+	uint64_t m, n, k, count; /* of a product; else 0 */
+	double flops, bytes, seconds;
+	const char *limited_by; /* "gemm", "memory", "link" */
+	enum ceil_rate_how how; /* of a product */
+};
+
+enum { CEIL_ATTAIN_PARTS = 4 * CEIL_MAX_GEMMS + 32 };
+struct ceil_attain {
+	size_t part_count;
+	struct ceil_attain_part parts[CEIL_ATTAIN_PARTS];
+	double kind_seconds[CEIL_ATTAIN_KIND_COUNT];
+	double seconds;         /* of a step, nothing waiting but what is listed */
+	double mfu;             /* no step of this model on this GPU has more */
+	double tokens_per_s;    /* of one GPU */
+	double memory_bytes;    /* estimate of memory in use */
+	double near_ratio;      /* of the products' time: rates that were not measured */
+	double exposed_seconds; /* of the all-reduce, behind what the backward pass hides */
+};
+
+/*
+ * ceil_attain_of - the bound.
+ * Counted: products at rate(), no faster than dram feeds them; attention fused, its causal half,
+ * its backward pass 2.5 x forward (five products for two); norms, activations, rotation, loss and
+ * embedding as fused kernels; Adam; an all-reduce of the gradients that the backward pass hides.
+ * Not counted: launches, waiting, data loading, sharding of any kind.
+ * Return: CEIL_OK; CEIL_E_USAGE for a rate or peak that is not positive.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_attain_of(const struct ceil_attain_input *in,
+                                                struct ceil_attain *ret_a, struct ceil_error *err);
+
+/*
+ * ceil_attain_memory - estimated bytes in use: parameters, gradients, Adam's states, activations
+ * kept for the backward pass (attention fused), logits with their fp32 loss. Without the
+ * allocator's gaps, workspaces and the CUDA context.
+ */
+double ceil_attain_memory(const struct ceil_model *m, const struct ceil_sizes *s,
+                          enum ceil_recompute recompute);
+
+#endif
