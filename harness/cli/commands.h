@@ -12,6 +12,7 @@ extern const struct ceil_command ceil_command_bench;
 extern const struct ceil_command ceil_command_list;
 extern const struct ceil_command ceil_command_doctor;
 extern const struct ceil_command ceil_command_get;
+extern const struct ceil_command ceil_command_mfu;
 
 /* main.c: every command, NULL-terminated, in the order of the help page. */
 extern const struct ceil_command *const ceil_commands[];

@@ -8,7 +8,8 @@
 #include <string.h>
 
 const struct ceil_command *const ceil_commands[] = {
-	&ceil_command_bench, &ceil_command_get, &ceil_command_list, &ceil_command_doctor, NULL,
+	&ceil_command_bench, &ceil_command_get,    &ceil_command_mfu,
+	&ceil_command_list,  &ceil_command_doctor, NULL,
 };
 
 int ceil_cli_error(const struct ceil_error *err)
