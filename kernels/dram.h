@@ -18,44 +18,32 @@ extern "C" {
  */
 #define CEIL_DRAM_FORMS(FORM)                                                                      \
 	FORM(read, plain, 8)                                                                       \
-	FORM(read, cs, 4)                                                                          \
 	FORM(read, cs, 8)                                                                          \
 	FORM(read, evict, 8)                                                                       \
-	FORM(read, keep, 8)                                                                        \
 	FORM(write, plain, 1)                                                                      \
 	FORM(write, plain, 4)                                                                      \
 	FORM(write, cs, 1)                                                                         \
-	FORM(write, cs, 4)                                                                         \
 	FORM(write, keep, 1)                                                                       \
 	FORM(copy, plain, 1)                                                                       \
 	FORM(copy, plain, 4)                                                                       \
 	FORM(copy, cs, 1)                                                                          \
-	FORM(copy, cs, 4)                                                                          \
 	FORM(copy, evict, 1)                                                                       \
-	FORM(copy, evict, 2)                                                                       \
 	FORM(copy, keep, 1)                                                                        \
 	FORM(scale, plain, 1)                                                                      \
 	FORM(scale, plain, 4)                                                                      \
 	FORM(scale, cs, 1)                                                                         \
-	FORM(scale, cs, 2)                                                                         \
-	FORM(scale, evict, 1)                                                                      \
 	FORM(scale, keep, 1)                                                                       \
 	FORM(add, plain, 1)                                                                        \
 	FORM(add, plain, 4)                                                                        \
-	FORM(add, cs, 1)                                                                           \
-	FORM(add, cs, 2)                                                                           \
 	FORM(add, evict, 1)                                                                        \
 	FORM(add, keep, 1)                                                                         \
 	FORM(triad, plain, 1)                                                                      \
 	FORM(triad, plain, 4)                                                                      \
-	FORM(triad, cs, 1)                                                                         \
-	FORM(triad, cs, 2)                                                                         \
 	FORM(triad, evict, 1)                                                                      \
 	FORM(triad, keep, 1)                                                                       \
+	FORM(dot, plain, 4)                                                                        \
 	FORM(dot, plain, 8)                                                                        \
-	FORM(dot, cs, 4)                                                                           \
 	FORM(dot, cs, 8)                                                                           \
-	FORM(dot, evict, 8)                                                                        \
 	FORM(dot, keep, 8)
 
 /*

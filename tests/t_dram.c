@@ -114,7 +114,7 @@ static void test_shape_on_h200(void)
 	is_int(buf[CEIL_DRAM_C].dtype, CEIL_INT32, "of 32-bit words");
 	is_int(buf[CEIL_DRAM_C].role, CEIL_OUTPUT, "C is poisoned before");
 
-	is_int(shape_of("triad.cs.x1.t128.fp64", 8 * GIB, &h200, &l, buf, &err), CEIL_OK, "triad");
+	is_int(shape_of("triad.keep.x1.t128.fp64", 8 * GIB, &h200, &l, buf, &err), CEIL_OK, "triad");
 	is_u64(l.n, UINT64_C(1) << 30, "8 GiB of fp64");
 	is_u64(l.blocks, 4194304, "2 KiB a block");
 	for (int i = 0; i < CEIL_DRAM_BUFFERS; i++)
@@ -150,18 +150,18 @@ static void test_shape_when_memory_is_short(void)
 	struct ceil_buffer buf[CEIL_MAX_BUFS];
 	struct ceil_error err;
 
-	is_u64(array_on("triad.cs.x1.t128.fp32", 24 * GIB), 8 * GIB, "three of 8 GiB fit 24");
-	is_u64(array_on("triad.cs.x1.t128.fp32", 24 * GIB - 1), 4 * GIB, "but not a byte less");
+	is_u64(array_on("triad.keep.x1.t128.fp32", 24 * GIB), 8 * GIB, "three of 8 GiB fit 24");
+	is_u64(array_on("triad.keep.x1.t128.fp32", 24 * GIB - 1), 4 * GIB, "but not a byte less");
 	is_u64(array_on("copy.cs.x1.t128.fp32", 10 * GIB), 4 * GIB, "two of 4 GiB fit 10");
 	is_u64(array_on("write.cs.x1.t256.fp32", 10 * GIB), 8 * GIB, "one of 8 GiB does");
-	is_u64(array_on("triad.cs.x1.t128.fp32", 750 * MIB), 240 * MIB, "4 x L2 is the least");
-	is_u64(array_on("triad.cs.x1.t128.fp32", 719 * MIB), 0, "and below it there is nothing");
+	is_u64(array_on("triad.keep.x1.t128.fp32", 750 * MIB), 240 * MIB, "4 x L2 is the least");
+	is_u64(array_on("triad.keep.x1.t128.fp32", 719 * MIB), 0, "and below it there is nothing");
 	d.free_bytes = 719 * MIB;
-	is_int(shape_of("triad.cs.x1.t128.fp32", 8 * GIB, &d, &l, buf, &err), CEIL_E_UNSUPPORTED,
+	is_int(shape_of("triad.keep.x1.t128.fp32", 8 * GIB, &d, &l, buf, &err), CEIL_E_UNSUPPORTED,
 	       "too little memory is a fact");
 	has_text(err.text, "720 MiB", "that says what is needed");
 	has_text(err.text, "719 MiB", "and what is there");
-	is_int(shape_of("triad.cs.x1.t128.fp32", 100 * MIB, &h200, &l, buf, &err), CEIL_E_USAGE,
+	is_int(shape_of("triad.keep.x1.t128.fp32", 100 * MIB, &h200, &l, buf, &err), CEIL_E_USAGE,
 	       "a wish below 4 x L2 is refused");
 	has_text(err.text, "240 MiB", "with the least size");
 }
@@ -189,13 +189,13 @@ static void test_work(void)
 		double read, written, flops;
 	} want[] = {
 		{"read.cs.x8.t256.fp32", 4000.0, 0.0, 0.0},
-		{"write.cs.x1.t256.fp64", 0.0, 8000.0, 0.0},
+		{"write.keep.x1.t256.fp64", 0.0, 8000.0, 0.0},
 		{"memset.fp32", 0.0, 4000.0, 0.0},
 		{"memcpy.fp32", 4000.0, 4000.0, 0.0},
 		{"copy.nt.fp64", 8000.0, 8000.0, 0.0},
 		{"scale.cs.x1.t128.fp32", 4000.0, 4000.0, 1000.0},
 		{"add.plain.fp32", 8000.0, 4000.0, 1000.0},
-		{"triad.cs.x1.t128.fp64", 16000.0, 8000.0, 2000.0},
+		{"triad.keep.x1.t128.fp64", 16000.0, 8000.0, 2000.0},
 		{"dot.plain.fp32", 8000.0, 0.0, 2000.0},
 	};
 
@@ -365,9 +365,9 @@ static void test_check(void)
 	test_gpu_form(dev, "read.cs.x8.t256.fp64", 5 * 4096 + 2, 6);
 	test_gpu_form(dev, "read.cs.x8.t256.sm8.fp32", 5 * 8192 + 12, 2);
 	test_gpu_form(dev, "dot.plain.x8.t256.fp32", 3 * 8192, 3);
-	test_gpu_form(dev, "dot.plain.x8.t256.fp64", 3 * 4096 + 2, 4);
+	test_gpu_form(dev, "dot.cs.x8.t256.fp64", 3 * 4096 + 2, 4);
 	test_gpu_form(dev, "dot.plain.x8.t256.sm4.fp32", 9 * 8192 + 4, 4);
-	test_gpu_form(dev, "triad.cs.x1.t128.fp32", 50000, 98);
+	test_gpu_form(dev, "triad.keep.x1.t128.fp32", 50000, 98);
 	test_gpu_form(dev, "memset.fp32", 50000, 1);
 	ceil_host_backend.close(dev);
 }
