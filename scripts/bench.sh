@@ -12,6 +12,8 @@ done
 
 name=gpuceil-$(date -u +%Y%m%dT%H%M%SZ)-$(uname -n | cut -d . -f 1)
 mkdir -p results
+# Ctrl-C is for the program, which keeps what it measured; this script goes on behind it.
+trap : INT
 "$program" bench "$@" --output "results/$name"
 status=$?
 if [ -d "results/$name" ]; then

@@ -30,4 +30,16 @@ is $? 2 "also of a run that made no folder"
 ok "$([ -d results/latest/ ]; echo $?)" "and latest still points at a run"
 is "$("$root/scripts/bench.sh" --output here)" "bench --output here" "a folder of one's own"
 is "$("$root/scripts/bench.sh" --dry-run dram)" "bench --dry-run dram" "a dry run has none"
+
+cat >build/gpuceil <<'E2'
+#!/bin/sh
+mkdir -p "$3"
+trap 'exit 130' INT
+sleep 5 &
+wait
+E2
+rm results/latest
+timeout -s INT --preserve-status 0.3 "$root/scripts/bench.sh"
+is $? 130 "Ctrl-C: the program's exit status"
+ok "$([ -d results/latest/ ]; echo $?)" "and latest points at what it had measured"
 done_testing
