@@ -114,7 +114,8 @@ static void test_shape_on_h200(void)
 	is_int(buf[CEIL_DRAM_C].dtype, CEIL_INT32, "of 32-bit words");
 	is_int(buf[CEIL_DRAM_C].role, CEIL_OUTPUT, "C is poisoned before");
 
-	is_int(shape_of("triad.keep.x1.t128.fp64", 8 * GIB, &h200, &l, buf, &err), CEIL_OK, "triad");
+	is_int(shape_of("triad.keep.x1.t128.fp64", 8 * GIB, &h200, &l, buf, &err), CEIL_OK,
+	       "triad");
 	is_u64(l.n, UINT64_C(1) << 30, "8 GiB of fp64");
 	is_u64(l.blocks, 4194304, "2 KiB a block");
 	for (int i = 0; i < CEIL_DRAM_BUFFERS; i++)
