@@ -326,7 +326,10 @@ static void test_short_window(void)
 
 static void test_absent(void)
 {
-	const struct ceil_point p = {&bench, &gemm_variant, &big, CEIL_BURST, CEIL_NORMAL};
+	const struct ceil_point p = {.bench = &bench,
+	                             .variant = &gemm_variant,
+	                             .cas = &big,
+	                             .regime = CEIL_BURST};
 	struct ceil_record r;
 
 	ceil_record_absent(&r, &p, /* props= */ NULL, CEIL_ROW_UNSUPPORTED, "no NVIDIA device");

@@ -13,13 +13,16 @@ static const char *const regime_names[CEIL_REGIME_COUNT] = {
 	[CEIL_NOREGIME] = "",
 	[CEIL_BURST] = "burst",
 	[CEIL_SUSTAINED] = "sustained",
+	[CEIL_DUTY] = "duty",
 };
 
 static const char *const resource_names[CEIL_R_COUNT] = {
-	[CEIL_R_DRAM] = "dram",         [CEIL_R_L2] = "l2",           [CEIL_R_SMEM] = "smem",
-	[CEIL_R_FMA] = "fma",           [CEIL_R_TENSOR] = "tensor",   [CEIL_R_LAUNCH] = "launch",
-	[CEIL_R_HOSTLINK] = "hostlink", [CEIL_R_PEER] = "peer",       [CEIL_R_FABRIC] = "fabric",
-	[CEIL_R_STORAGE] = "storage",   [CEIL_R_LATENCY] = "latency",
+	[CEIL_R_DRAM] = "dram",       [CEIL_R_L2] = "l2",
+	[CEIL_R_SMEM] = "smem",       [CEIL_R_FMA] = "fma",
+	[CEIL_R_TENSOR] = "tensor",   [CEIL_R_LAUNCH] = "launch",
+	[CEIL_R_SFU] = "sfu",         [CEIL_R_HOSTLINK] = "hostlink",
+	[CEIL_R_PEER] = "peer",       [CEIL_R_FABRIC] = "fabric",
+	[CEIL_R_STORAGE] = "storage", [CEIL_R_LATENCY] = "latency",
 };
 
 static const char *const timing_names[] = {

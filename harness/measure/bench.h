@@ -16,6 +16,7 @@ enum ceil_resource {
 	CEIL_R_L2,
 	CEIL_R_SMEM,
 	CEIL_R_FMA,
+	CEIL_R_SFU, /* special functions: 1/x, 2^x */
 	CEIL_R_TENSOR,
 	CEIL_R_LAUNCH,
 	CEIL_R_HOSTLINK,
@@ -26,8 +27,8 @@ enum ceil_resource {
 	CEIL_R_COUNT
 };
 enum ceil_timing { CEIL_TIME_MARKS, CEIL_TIME_HOST_EACH, CEIL_TIME_SELF };
-enum ceil_regime { CEIL_NOREGIME, CEIL_BURST, CEIL_SUSTAINED, CEIL_REGIME_COUNT };
-/* What a row's value is: a rate of its work per time, or the time of one launch. */
+enum ceil_regime { CEIL_NOREGIME, CEIL_BURST, CEIL_SUSTAINED, CEIL_DUTY, CEIL_REGIME_COUNT };
+/* What a row's value is: a rate of its work per time, or the time of one launch or item. */
 enum ceil_unit { CEIL_GB_S, CEIL_TFLOP_S, CEIL_TOP_S, CEIL_US, CEIL_NS, CEIL_PER_S, CEIL_CYCLES };
 
 /* A dimension of a bench's cases. */
@@ -41,6 +42,13 @@ struct ceil_case {
 	const char *backend; /* NULL: every backend */
 	bool quick;          /* stays in --quick */
 	uint64_t axis[CEIL_MAX_AXES];
+};
+
+/* Cases that only a long run measures: sweeps, and shapes that users look up. */
+struct ceil_case_list {
+	const char *name, *doc;
+	const struct ceil_case *v;
+	size_t count;
 };
 
 /* One way to do an operation, on one backend. */
@@ -59,6 +67,7 @@ struct ceil_variant {
 	enum ceil_pattern pattern;    /* of timed inputs unless the user names one */
 	bool gated, cold_cache, quick;
 	bool beside; /* for comparison only: never wins a ceiling */
+	bool sweep;  /* points of a curve: rows of records.csv, none in ceilings.csv */
 	unsigned burst_finalists, sustained_finalists; /* 0: the row has no such regime */
 	double tolerance; /* spread above this makes a row unstable; 0: none */
 };
@@ -70,11 +79,15 @@ struct ceil_point {
 	const struct ceil_case *cas;
 	enum ceil_regime regime;
 	enum ceil_pattern pattern; /* of timed inputs */
+	bool apart;                /* a user's own case: a ceiling by itself */
+	const char *algorithm;     /* the one to take, in the words of describe; NULL: search */
+	double duty; /* of CEIL_DUTY: share of the time that is work, above 0, below 1 */
 };
 
 /* Per launch; compulsory traffic. */
 struct ceil_work {
 	double flops, bytes_read, bytes_written, bytes_wire;
+	double items; /* what a time or 1/s is of: hops, atomics; 0: of the launch */
 };
 
 struct ceil_bench {
@@ -85,8 +98,11 @@ struct ceil_bench {
 	size_t axis_count;
 	const struct ceil_case *cases;
 	size_t case_count;
+	const struct ceil_case_list *more; /* for long runs, or NULL */
+	size_t more_count;
 	size_t buf_count;
 	bool concurrent; /* all devices at once, a barrier per sample */
+	bool repeatable; /* outputs have the same bits after every launch: the loop compares */
 	enum ceil_pattern check_pattern;
 
 	/*
@@ -102,8 +118,8 @@ struct ceil_bench {
 	void (*work)(const struct ceil_point *p, const struct ceil_launch *l,
 	             struct ceil_work *ret_w);
 
-	/* Optional. Whether a case of the bench's own list is worth this variant's time on a device
-	 * (NULL: on any); a user's own cases are always measured. Pure. */
+	/* Optional. Whether a case is worth this variant's time on a device (NULL: on any). A
+	 * user's own cases (p->apart) are left out only where another variant is meant. Pure. */
 	bool (*applies)(const struct ceil_point *p, const struct ceil_device_props *d);
 
 	/* Optional. Says how many candidates (algorithms) the loop shall try, interleaved. */

@@ -174,9 +174,7 @@ static void search_entry(struct lane *l, size_t i)
 
 static bool same_ceiling(const struct lane *l, size_t i, size_t j)
 {
-	const struct ceil_entry *v = l->in->plan.v;
-
-	return strcmp(v[i].point.variant->ceiling, v[j].point.variant->ceiling) == 0;
+	return ceil_point_competes(&l->in->plan.v[i].point, &l->in->plan.v[j].point);
 }
 
 static bool first_of_ceiling(const struct lane *l, size_t i)
@@ -298,7 +296,7 @@ static void run_bench(struct lane *l, const struct ceil_bench *bench)
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct ceil_variant *v = plan->v[i].point.variant;
 
-		if (plan->v[i].point.bench != bench || !first_of_ceiling(l, i))
+		if (plan->v[i].point.bench != bench || v->sweep || !first_of_ceiling(l, i))
 			continue;
 		if (v->burst_finalists)
 			contest(l, i, CEIL_BURST, v->burst_finalists, BURST);
@@ -491,8 +489,8 @@ void ceil_campaign_absent(const struct ceil_plan *plan, const struct ceil_device
 		bool first = true;
 
 		for (size_t j = 0; j < i && first; j++)
-			first = strcmp(plan->v[j].point.variant->ceiling, p.variant->ceiling) != 0;
-		if (!first)
+			first = !ceil_point_competes(&plan->v[j].point, &p);
+		if (!first || p.variant->sweep)
 			continue;
 		p.regime = p.variant->burst_finalists ? CEIL_BURST : CEIL_NOREGIME;
 		events->absent(events->user, props, &p, status, reason, /* is_ceiling= */ true);

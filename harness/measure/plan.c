@@ -14,8 +14,18 @@ void ceil_point_ceiling(const struct ceil_point *p, char *ret_text, size_t size)
 	const char *regime = ceil_regime_name(p->regime);
 
 	ceil_copy(ret_text, size, p->variant->ceiling);
+	if (p->apart)
+		ceil_append(ret_text, size, ".%s", p->cas->name);
+	if (p->pattern != p->variant->pattern)
+		ceil_append(ret_text, size, ".%s", ceil_pattern_name(p->pattern));
 	if (*regime)
 		ceil_append(ret_text, size, ".%s", regime);
+}
+
+bool ceil_point_competes(const struct ceil_point *a, const struct ceil_point *b)
+{
+	return strcmp(a->variant->ceiling, b->variant->ceiling) == 0 && a->pattern == b->pattern &&
+	       a->apart == b->apart && (!a->apart || strcmp(a->cas->name, b->cas->name) == 0);
 }
 
 /* ---- filters */
@@ -187,6 +197,8 @@ static double search_s(const struct ceil_point *p, const struct ceil_launch *l,
 
 static double finals_s(const struct ceil_variant *v)
 {
+	if (v->sweep)
+		return 0.0;
 	return v->burst_finalists ? v->burst_finalists * 1.5 : 0.4;
 }
 
@@ -254,26 +266,90 @@ static void judge_entry(struct ceil_entry *e, const struct ceil_device_props *d,
 	e->price_s = search_s(&e->point, &l, d);
 }
 
-static enum ceil_status add_variant(struct ceil_plan *plan, const struct ceil_filter *f,
-                                    const struct ceil_bench *b, const struct ceil_variant *v,
-                                    const struct ceil_device_props *props, const char *why_not,
-                                    struct ceil_error *err)
+/* What all entries of a variant have in common. */
+struct making {
+	const struct ceil_filter *f;
+	const struct ceil_bench *bench;
+	const struct ceil_variant *variant;
+	const struct ceil_device_props *props;
+	const char *why_not;
+	struct ceil_plan *plan;
+};
+
+/* An entry for each pattern that is asked for. */
+static enum ceil_status add_case(const struct making *k, const struct ceil_case *c, bool apart,
+                                 bool more, struct ceil_error *err)
 {
-	const struct ceil_case *cases = f->cases ? f->cases : b->cases;
-	const size_t count = f->cases ? f->case_count : b->case_count;
+	const unsigned own = 1u << k->variant->pattern;
+	const unsigned patterns = k->f->patterns ? k->f->patterns : own;
+	struct ceil_entry e = {.more = more};
 	enum ceil_status st = CEIL_OK;
 
-	for (size_t c = 0; c < count && st == CEIL_OK; c++) {
-		struct ceil_entry e = {.point = {b, v, &cases[c], CEIL_NOREGIME, CEIL_NORMAL}};
+	e.point = (struct ceil_point){
+		.bench = k->bench,
+		.variant = k->variant,
+		.cas = c,
+		.apart = apart,
+		.algorithm = k->f->algorithm,
+		.duty = k->f->duty,
+	};
+	if (k->bench->applies && !k->bench->applies(&e.point, k->props))
+		return CEIL_OK;
+	for (unsigned p = 0; p < CEIL_PATTERN_COUNT && st == CEIL_OK; p++) {
+		struct ceil_entry one = e;
 
-		if (!case_wanted(f, &cases[c], v->backend))
+		if (!(patterns >> p & 1u))
 			continue;
-		if (!f->cases && b->applies && !b->applies(&e.point, props))
-			continue;
-		e.point.pattern = f->own_pattern ? f->pattern : v->pattern;
-		judge_entry(&e, props, why_not);
-		st = add_entry(plan, &e, err);
+		one.point.pattern = (enum ceil_pattern)p;
+		judge_entry(&one, k->props, k->why_not);
+		st = add_entry(k->plan, &one, err);
 	}
+	return st;
+}
+
+static enum ceil_status add_cases(const struct making *k, const struct ceil_case *cases,
+                                  size_t count, bool more, struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t i = 0; i < count && st == CEIL_OK; i++) {
+		if (case_wanted(k->f, &cases[i], k->variant->backend))
+			st = add_case(k, &cases[i], /* apart= */ false, more, err);
+	}
+	return st;
+}
+
+/* Whether ".kind" ends the ceiling: "gemm.bf16" and "host.gemm.fp32" are of kinds. */
+static bool of_kind(const struct ceil_variant *v, const char *kind)
+{
+	const char *end = strrchr(v->ceiling, '.');
+
+	return !kind || (end && strcmp(end + 1, kind) == 0);
+}
+
+static enum ceil_status add_own(const struct making *k, struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t i = 0; i < k->f->own_count && st == CEIL_OK; i++) {
+		const struct ceil_own_case *own = &k->f->own[i];
+
+		if (of_kind(k->variant, own->kind))
+			st = add_case(k, &own->cas, /* apart= */ true, /* more= */ false, err);
+	}
+	return st;
+}
+
+static enum ceil_status add_variant(const struct making *k, struct ceil_error *err)
+{
+	const struct ceil_bench *b = k->bench;
+	enum ceil_status st;
+
+	if (k->f->own)
+		return add_own(k, err);
+	st = add_cases(k, b->cases, b->case_count, /* more= */ false, err);
+	for (size_t i = 0; k->f->more && i < b->more_count && st == CEIL_OK; i++)
+		st = add_cases(k, b->more[i].v, b->more[i].count, /* more= */ true, err);
 	return st;
 }
 
@@ -288,8 +364,7 @@ static void price_plan(struct ceil_plan *plan)
 
 		for (size_t j = 0; j < i && first; j++) {
 			first = plan->v[j].fate != CEIL_RUN ||
-			        strcmp(plan->v[j].point.variant->ceiling,
-			               e->point.variant->ceiling) != 0;
+			        !ceil_point_competes(&plan->v[j].point, &e->point);
 		}
 		plan->price_s += e->fate == CEIL_RUN ? e->price_s : 0.0;
 		if (!first)
@@ -314,9 +389,15 @@ enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend
 		const struct ceil_bench *bench = list[b];
 
 		for (size_t v = 0; v < bench->variant_count && st == CEIL_OK; v++) {
-			if (!wanted(f, bench, &bench->variants[v], backend))
-				continue;
-			st = add_variant(&plan, f, bench, &bench->variants[v], props, why_not, err);
+			const struct making k = {.f = f,
+			                         .bench = bench,
+			                         .variant = &bench->variants[v],
+			                         .props = props,
+			                         .why_not = why_not,
+			                         .plan = &plan};
+
+			if (wanted(f, bench, k.variant, backend))
+				st = add_variant(&k, err);
 		}
 	}
 	if (st != CEIL_OK) {
@@ -368,10 +449,32 @@ static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s)
 	price_plan(plan);
 }
 
+/* Cases of long runs go one by one: as many as there is time for are measured. */
+static void drop_more(struct ceil_plan *plan, double budget_s)
+{
+	char reason[96];
+	size_t n = 0;
+
+	snprintf(reason, sizeof(reason), "left out to fit the budget of %.0f s", budget_s);
+	for (size_t i = plan->count; i-- > 0 && plan->price_s > budget_s;) {
+		struct ceil_entry *e = &plan->v[i];
+
+		if (!e->more || e->fate != CEIL_RUN)
+			continue;
+		refuse(e, CEIL_SKIPPED, reason);
+		plan->price_s -= e->price_s;
+		n++;
+	}
+	if (n > 0)
+		ceil_append(plan->coverage, sizeof(plan->coverage), "%zu cases of long runs", n);
+	price_plan(plan);
+}
+
 void ceil_plan_fit(struct ceil_plan *plan, double budget_s)
 {
 	static const enum drop_step steps[] = {DROP_SUSTAINED, DROP_CASES, DROP_VARIANTS};
 
+	drop_more(plan, budget_s);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && plan->price_s > budget_s; i++)
 		drop(plan, steps[i], budget_s);
 }

@@ -9,15 +9,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A shape of the user's. */
+struct ceil_own_case {
+	struct ceil_case cas;
+	char name[48];     /* of cas */
+	const char *kind;  /* for ceilings that end in ".kind": "bf16"; NULL: for all */
+	uint64_t count;    /* how often a list has it */
+};
+
 /* What the user asked for. Empty lists mean all. */
 struct ceil_filter {
 	const struct ceil_bench *const *list; /* NULL-terminated; NULL: ceil_benches */
 	struct ceil_list benches, variants, dtypes, ceilings;
-	const char *backend;           /* NULL: all */
-	const struct ceil_case *cases; /* a user's own shapes instead of the bench's; or NULL */
-	size_t case_count;
-	bool quick, own_pattern;
-	enum ceil_pattern pattern; /* with own_pattern */
+	const char *backend;            /* NULL: all */
+	const struct ceil_own_case *own; /* measured instead of the benches' cases; or NULL */
+	size_t own_count;
+	const char *algorithm; /* the only one to take, in the words of describe; NULL: search */
+	double duty;           /* a row between burst and sustained; 0: none */
+	unsigned patterns;     /* bit p: rows with ceil_pattern p; 0: each variant's own */
+	bool quick, more;      /* more: the cases of long runs too */
 };
 
 enum ceil_fate { CEIL_RUN, CEIL_UNSUPPORTED, CEIL_SKIPPED };
@@ -27,6 +37,7 @@ struct ceil_entry {
 	enum ceil_fate fate;
 	char reason[192]; /* when not CEIL_RUN */
 	double price_s;   /* of the search, and its share of the finals */
+	bool more;        /* a case of long runs */
 };
 
 struct ceil_plan {
@@ -49,8 +60,9 @@ CEIL_MUST_CHECK enum ceil_status ceil_plan_make(const struct ceil_filter *f, con
                                                 struct ceil_error *err);
 
 /*
- * ceil_plan_fit - drops sustained rows, then cases that --quick leaves out, then variants that
- * it leaves out, until the price is within budget_s; what goes is skipped with the reason.
+ * ceil_plan_fit - drops cases of long runs one by one, the last first, then sustained rows, then
+ * cases that --quick leaves out, then variants that it leaves out, until the price is within
+ * budget_s; what goes is skipped with the reason.
  */
 void ceil_plan_fit(struct ceil_plan *plan, double budget_s);
 
@@ -63,7 +75,14 @@ void ceil_plan_done(struct ceil_plan *plan);
 CEIL_MUST_CHECK enum ceil_status ceil_filter_check(const struct ceil_filter *f,
                                                    struct ceil_error *err);
 
-/* ceil_point_ceiling - "gemm.bf16.burst": the variant's ceiling and the regime. */
+/*
+ * ceil_point_ceiling - "gemm.bf16.burst": the variant's ceiling and the regime; between them the
+ * case if it is the user's own, and the pattern if it is not the variant's own:
+ * "gemm.bf16.4096x1x4096.zeros.burst".
+ */
 void ceil_point_ceiling(const struct ceil_point *p, char *ret_text, size_t size);
+
+/* ceil_point_competes - whether two points compete for one ceiling, regimes aside. */
+bool ceil_point_competes(const struct ceil_point *a, const struct ceil_point *b);
 
 #endif
