@@ -265,6 +265,7 @@ static const struct ceil_variant op_variants[] = {
          .quick = true,
          .why_not = "not in this build"},
 	VARIANT("newer", "fake.newer", CEIL_GB_S, .min_cc = 90, .max_cc = 90, .quick = true),
+	VARIANT("curve", "fake.curve", CEIL_GB_S, .sweep = true),
 };
 static const struct ceil_variant pick_variants[] = {
 	VARIANT("pick", "fake.pick", CEIL_GB_S, .burst_finalists = 2, .quick = true),

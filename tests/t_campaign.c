@@ -120,7 +120,10 @@ static void test_whole(void)
 	is_int(ceiling(&s, "fake.newer", "fake0")->status, CEIL_ROW_UNSUPPORTED,
 	       "and one of another part");
 	ceiling(&s, "fake.each", "fake0");
-	is_int((long long)s.count, 21 + 5, "a row for each point and each ceiling");
+	is_int((long long)s.count, 24 + 5, "a row for each point and each ceiling");
+	for (size_t i = 0; i < s.count; i++)
+		ok(!s.v[i].is_ceiling || strcmp(s.v[i].ceiling, "fake.curve") != 0,
+		   "the points of a curve are no ceiling");
 	is_int(r.allocated, 0, "nothing leaks");
 }
 

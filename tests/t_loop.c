@@ -213,13 +213,20 @@ static void test_units(void)
 {
 	const struct ceil_work w = {.flops = 2e12, .bytes_read = 3e9, .bytes_written = 1e9};
 	const struct ceil_work wire = {.bytes_read = 1e9, .bytes_written = 1e9, .bytes_wire = 1e9};
+	const struct ceil_work chase = {.items = 100};
 
-	is_close(ceil_value_from(CEIL_GB_S, &w, 1e9), 4, 1e-12, "GB/s: read plus written");
-	is_close(ceil_value_from(CEIL_GB_S, &wire, 1e9), 1, 1e-12, "links count one direction");
-	is_close(ceil_value_from(CEIL_TFLOP_S, &w, 1e9), 2, 1e-12, "TFLOP/s");
-	is_close(ceil_value_from(CEIL_US, &w, 1500), 1.5, 1e-12, "us");
-	is_close(ceil_value_from(CEIL_NS, &w, 1500), 1500, 0, "ns");
-	is_close(ceil_value_from(CEIL_PER_S, &w, 1000), 1e6, 1e-6, "1/s");
+	is_close(ceil_value_from(CEIL_GB_S, &w, 1e9, 2000), 4, 1e-12, "GB/s: read plus written");
+	is_close(ceil_value_from(CEIL_GB_S, &wire, 1e9, 2000), 1, 1e-12,
+	         "links count one direction");
+	is_close(ceil_value_from(CEIL_TFLOP_S, &w, 1e9, 2000), 2, 1e-12, "TFLOP/s");
+	is_close(ceil_value_from(CEIL_US, &w, 1500, 2000), 1.5, 1e-12, "us");
+	is_close(ceil_value_from(CEIL_NS, &w, 1500, 2000), 1500, 0, "ns");
+	is_close(ceil_value_from(CEIL_PER_S, &w, 1000, 2000), 1e6, 1e-6, "1/s");
+	is_close(ceil_value_from(CEIL_CYCLES, &w, 1000, 2000), 2000, 1e-9, "cycles at the clock");
+	is_close(ceil_value_from(CEIL_NS, &chase, 1500, 2000), 15, 1e-12, "ns of a hop");
+	is_close(ceil_value_from(CEIL_CYCLES, &chase, 1500, 2000), 30, 1e-12, "cycles of a hop");
+	is_close(ceil_value_from(CEIL_PER_S, &chase, 1000, 2000), 1e8, 1e-3, "items in a second");
+	ok(isnan(ceil_value_from(CEIL_CYCLES, &w, 1000, (double)NAN)), "no clock, no cycles");
 }
 
 int main(void)

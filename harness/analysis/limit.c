@@ -50,7 +50,8 @@ static bool is_power(const struct ceil_limit_facts *f)
 /* Where no clock was held, the peak at the maximum clock decides: it can only be missed by more. */
 static bool is_issue(const struct ceil_limit_facts *f)
 {
-	const bool compute = f->resource == CEIL_R_FMA || f->resource == CEIL_R_TENSOR;
+	const bool compute = f->resource == CEIL_R_FMA || f->resource == CEIL_R_SFU ||
+	                     f->resource == CEIL_R_TENSOR;
 
 	return compute && (f->of_clock >= ISSUE_FULL || f->of_theoretical >= ISSUE_FULL);
 }

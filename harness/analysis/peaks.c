@@ -240,7 +240,7 @@ void ceil_peak_of(const struct ceil_variant *v, const struct ceil_device_props *
 		return;
 	}
 	part = ceil_part_find(d);
-	if (v->resource == CEIL_R_FMA || v->resource == CEIL_R_TENSOR)
+	if (v->resource == CEIL_R_FMA || v->resource == CEIL_R_SFU || v->resource == CEIL_R_TENSOR)
 		compute_peak(v, d, part, ret_peak);
 	else if (v->resource == CEIL_R_SMEM)
 		smem_peak(d, ret_peak);

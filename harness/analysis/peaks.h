@@ -19,7 +19,7 @@ enum ceil_market { CEIL_DATACENTER, CEIL_WORKSTATION, CEIL_GEFORCE, CEIL_ANY_MAR
 struct ceil_rate {
 	int cc; /* 90 */
 	enum ceil_market market;
-	enum ceil_resource resource; /* CEIL_R_FMA, CEIL_R_TENSOR or CEIL_R_SMEM */
+	enum ceil_resource resource; /* CEIL_R_FMA, CEIL_R_SFU, CEIL_R_TENSOR or CEIL_R_SMEM */
 	enum ceil_dtype in, acc;
 	double per_clk_sm;
 	const char *source;

@@ -132,7 +132,7 @@ static void fill_times(struct ceil_record *r, const struct ceil_outcome *o)
 		r->batch = o->series.v[o->series.count - 1].batch;
 	r->candidates = o->candidates;
 	if (!isnan(o->first_ns))
-		r->first_value = ceil_value_from(unit, &o->work, o->first_ns);
+		r->first_value = ceil_value_from(unit, &o->work, o->first_ns, s->clock_mhz);
 	r->flops = o->work.flops;
 	r->bytes = o->work.bytes_read + o->work.bytes_written + o->work.bytes_wire;
 }

@@ -46,8 +46,11 @@ enum ceil_row_status ceil_row_status_of(enum ceil_status status)
 
 /* ---- values: the one division */
 
-double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double time_ns)
+double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double time_ns,
+                       double clock_mhz)
 {
+	const double items = w->items > 0.0 ? w->items : 1.0;
+
 	switch (unit) {
 	case CEIL_GB_S:
 		return (w->bytes_wire > 0.0 ? w->bytes_wire : w->bytes_read + w->bytes_written) /
@@ -56,11 +59,13 @@ double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double ti
 	case CEIL_TOP_S:
 		return w->flops / time_ns * 1e-3;
 	case CEIL_US:
-		return time_ns * 1e-3;
+		return time_ns / items * 1e-3;
 	case CEIL_PER_S:
-		return 1e9 / time_ns;
+		return items / time_ns * 1e9;
+	case CEIL_CYCLES:
+		return time_ns / items * clock_mhz * 1e-3;
 	default:
-		return time_ns;
+		return time_ns / items;
 	}
 }
 
@@ -74,7 +79,8 @@ double ceil_outcome_value(const struct ceil_outcome *o)
 {
 	if (o->stats.count == 0)
 		return (double)NAN;
-	return ceil_value_from(o->point.variant->unit, &o->work, outcome_time_ns(o));
+	return ceil_value_from(o->point.variant->unit, &o->work, outcome_time_ns(o),
+	                       o->stats.clock_mhz);
 }
 
 bool ceil_outcome_better(const struct ceil_outcome *a, const struct ceil_outcome *b)
@@ -156,7 +162,7 @@ static enum ceil_status set_up(struct ceil_meter *m, struct ceil_setup *s, struc
 }
 
 /* Every kernel and size runs once ungated before it is timed: code loads lazily. */
-static enum ceil_status warm_up(struct ceil_meter *m, struct ceil_setup *s, struct ceil_error *err)
+static enum ceil_status run_once(struct ceil_meter *m, struct ceil_setup *s, struct ceil_error *err)
 {
 	const enum ceil_status st = s->point->variant->launch(&s->launch, err);
 
@@ -183,7 +189,12 @@ static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
 		                           &o->first_ns, err);
 	if (st == CEIL_OK && s->point->bench->describe)
 		s->point->bench->describe(&s->launch, o->algorithm, sizeof(o->algorithm));
-	return st == CEIL_OK ? warm_up(m, s, err) : st;
+	if (st == CEIL_OK)
+		st = run_once(m, s, err);
+	if (st == CEIL_OK && s->point->bench->check && s->point->bench->check_first)
+		st = s->point->bench->check(s->point, m->dev, &s->launch, s->buf, m->options.seed,
+		                            err);
+	return st;
 }
 
 /* Before a burst row: within 3 K of where the run began, 5 s at most. */
@@ -212,6 +223,28 @@ static enum ceil_status may_go_on(const struct ceil_meter *m, const struct ceil_
 	return CEIL_OK;
 }
 
+/* A self-timed launch may give many times, each a sample. The first sample of all is warm-up. */
+static enum ceil_status keep(const struct ceil_setup *s, const struct ceil_sample *x, bool warm_up,
+                             struct ceil_outcome *o, struct ceil_error *err)
+{
+	const bool self = s->point->variant->timing == CEIL_TIME_SELF;
+	const uint32_t count = self && s->launch.self_count > 1 ? s->launch.self_count : 1;
+	enum ceil_status st = CEIL_OK;
+
+	for (uint32_t i = 0; i < count && st == CEIL_OK; i++) {
+		struct ceil_sample y = *x;
+
+		if (count > 1) {
+			y.time_ns = s->self_ns[i];
+			y.drop = y.time_ns > 0.0 ? CEIL_KEEP : CEIL_DROP_SHORT;
+		}
+		if (o->series.count == 0 && warm_up && y.drop == CEIL_KEEP)
+			y.drop = CEIL_DROP_WARMUP;
+		st = ceil_series_add(&o->series, &y, err);
+	}
+	return st;
+}
+
 static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
                                      const struct ceil_effort *effort, struct ceil_outcome *o,
                                      struct ceil_error *err)
@@ -231,14 +264,21 @@ static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
 			st = ceil_sample_batch(m, s, &x, err);
 		if (st != CEIL_OK)
 			break;
-		if (o->series.count == 0 && !burst && x.drop == CEIL_KEEP)
-			x.drop = CEIL_DROP_WARMUP;
-		st = ceil_series_add(&o->series, &x, err);
+		st = keep(s, &x, !burst, o, err);
 		o->stop = rule->step(&o->series, effort, ceil_now_ns() - from_ns);
 		if (m->options.progress)
 			m->options.progress(m->options.user, o);
 	}
 	return st;
+}
+
+/* An idle link slows down and a busy one never runs faster than it can: the larger was in use. */
+static struct ceil_link link_of(const struct ceil_nvml_state *a, const struct ceil_nvml_state *b)
+{
+	return (struct ceil_link){
+		.pcie_gen = a->pcie_gen > b->pcie_gen ? a->pcie_gen : b->pcie_gen,
+		.pcie_width = a->pcie_width > b->pcie_width ? a->pcie_width : b->pcie_width,
+	};
 }
 
 static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
@@ -256,6 +296,9 @@ static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
 	                                        : sample_until(m, s, effort, o, err);
 	ceil_nvml_read(m->options.gpu, &after);
 	ceil_window_of(&before, &after, &o->window);
+	o->link = link_of(&before, &after);
+	if (st == CEIL_OK && s->point->bench->report)
+		s->point->bench->report(s->point, &m->dev->props, &s->launch, s->buf, &o->report);
 	return st;
 }
 
@@ -271,7 +314,7 @@ static enum ceil_status check(struct ceil_meter *m, struct ceil_setup *s, struct
 		return CEIL_OK;
 	st = ceil_place_fill(&m->place, m->dev, s->buf, b->buf_count, b->check_pattern, seed, err);
 	if (st == CEIL_OK)
-		st = warm_up(m, s, err);
+		st = run_once(m, s, err);
 	if (st == CEIL_OK)
 		st = b->check(s->point, m->dev, &s->launch, s->buf, seed, err);
 	o->checked = st == CEIL_OK;
@@ -311,7 +354,14 @@ static void start_outcome(struct ceil_outcome *o, const struct ceil_point *p)
 	struct ceil_nvml_state nothing;
 
 	ceil_nvml_read(NULL, &nothing);
-	*o = (struct ceil_outcome){.point = *p, .first_ns = (double)NAN};
+	*o = (struct ceil_outcome){
+		.point = *p,
+		.first_ns = (double)NAN,
+		.link = link_of(&nothing, &nothing),
+		.report = {.gpu_busy = (double)NAN, .host_node = -1},
+		.half_bytes = (double)NAN,
+		.versus_value = (double)NAN,
+	};
 	ceil_stats_of(&none, 0, &o->stats);
 	ceil_window_of(&nothing, &nothing, &o->window);
 	ceil_utc(o->started_utc, sizeof(o->started_utc));

@@ -27,6 +27,11 @@ const char *ceil_row_status_name(enum ceil_row_status status);
 /* The row status that a call's failure means. */
 enum ceil_row_status ceil_row_status_of(enum ceil_status status);
 
+/* The PCIe link of a GPU as NVML saw it between and right after launches; -1: unknown. */
+struct ceil_link {
+	int pcie_gen, pcie_width;
+};
+
 /* Everything that one measurement of one point gave. */
 struct ceil_outcome {
 	struct ceil_point point;
@@ -44,6 +49,11 @@ struct ceil_outcome {
 	double first_ns;     /* median time of candidate 0 in the search, NAN */
 	bool checked;        /* the exact check passed */
 	struct ceil_window window;
+	struct ceil_link link;
+	struct ceil_report report;
+	/* From other points of the run; NAN where there are none. */
+	double half_bytes;   /* the size at which half of this ceiling's value is reached */
+	double versus_value; /* of the ceiling that the variant names, at the same case */
 	char started_utc[24];
 };
 
@@ -95,8 +105,12 @@ void ceil_outcome_done(struct ceil_outcome *o);
 /* ceil_outcome_value - the row's value in its unit from work and median time; NAN if none. */
 double ceil_outcome_value(const struct ceil_outcome *o);
 
-/* ceil_value_from - work of one launch in time_ns as a value of unit; the one division. */
-double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double time_ns);
+/*
+ * ceil_value_from - work of one launch in time_ns as a value of unit; the one division.
+ * Times and 1/s are of an item where the work has items. @clock_mhz: for cycles; NAN unknown.
+ */
+double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double time_ns,
+                       double clock_mhz);
 
 /* ceil_outcome_better - whether a's value is better than b's, in their unit's direction. */
 bool ceil_outcome_better(const struct ceil_outcome *a, const struct ceil_outcome *b);
