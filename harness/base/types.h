@@ -45,17 +45,24 @@ enum ceil_pattern {
 	CEIL_PATTERN_COUNT
 };
 
-enum { CEIL_MAX_BUFS = 8, CEIL_MAX_AXES = 8, CEIL_MAX_STREAMS = 8, CEIL_MAX_DEVICES = 64 };
+enum {
+	CEIL_MAX_BUFS = 8,
+	CEIL_MAX_AXES = 8,
+	CEIL_MAX_STREAMS = 8,
+	CEIL_MAX_DEVICES = 64,
+	CEIL_MAX_TIMES = 1000 /* that one self-timed launch may give */
+};
 
 /* The whole world of a launcher: it enqueues this, and decides nothing. */
 struct ceil_launch {
 	void *stream[CEIL_MAX_STREAMS]; /* cudaStream_t from backend->bind; the pool on the host */
 	void *buf[CEIL_MAX_BUFS];       /* in the bench's buffer order */
 	void *state;                    /* from prepare: a cuBLASLt plan, a communicator */
-	double *self_ns;                /* where a self-timed launcher puts its time */
+	double *self_ns;                /* where a self-timed launcher puts its self_count times */
 	uint64_t n, m, k;               /* elements, or GEMM dimensions */
 	uint32_t blocks, threads, smem_bytes, iters;
-	uint32_t candidate; /* which of the bench's candidates, e.g. an algorithm */
+	uint32_t candidate;  /* which of the bench's candidates, e.g. an algorithm */
+	uint32_t self_count; /* 0 or 1: one time of the launch; else each time is a sample */
 };
 
 #endif

@@ -68,6 +68,8 @@ struct ceil_variant {
 	bool gated, cold_cache, quick;
 	bool beside; /* for comparison only: never wins a ceiling */
 	bool sweep;  /* points of a curve: rows of records.csv, none in ceilings.csv */
+	bool both_ways;     /* of a link: both directions at once, the value is their sum */
+	const char *versus; /* ceiling whose value stands beside this row's; or NULL */
 	unsigned burst_finalists, sustained_finalists; /* 0: the row has no such regime */
 	double tolerance; /* spread above this makes a row unstable; 0: none */
 };
@@ -90,6 +92,14 @@ struct ceil_work {
 	double items; /* what a time or 1/s is of: hops, atomics; 0: of the launch */
 };
 
+/* What a bench tells of a measurement beside its time. Nothing to tell: NAN, -1, "". */
+struct ceil_report {
+	double gpu_busy;   /* share of time in which a kernel ran, by the kernels' own clocks */
+	int host_node;     /* NUMA node of the host's memory */
+	char locality[12]; /* of that memory to the device: near, far, unknown */
+	char note[160];    /* what a reader of the row must know */
+};
+
 struct ceil_bench {
 	const char *name, *summary, *doc, *source;
 	const struct ceil_variant *variants;
@@ -104,6 +114,7 @@ struct ceil_bench {
 	bool concurrent; /* all devices at once, a barrier per sample */
 	bool repeatable; /* outputs have the same bits after every launch: the loop compares */
 	enum ceil_pattern check_pattern;
+	bool check_first; /* check the first launch on timed data too, not the last pass alone */
 
 	/*
 	 * shape - sizes, places, geometry of a point on a device. Pure.
@@ -129,6 +140,11 @@ struct ceil_bench {
 	void (*release)(struct ceil_launch *l); /* with prepare; a half-made state is fine */
 	/* Optional, with prepare: the chosen candidate in words, so that it can be repeated. */
 	void (*describe)(const struct ceil_launch *l, char *ret_text, size_t size);
+
+	/* Optional. What the launches that were timed told of themselves. */
+	void (*report)(const struct ceil_point *p, const struct ceil_device_props *d,
+	               const struct ceil_launch *l, const struct ceil_buffer buf[CEIL_MAX_BUFS],
+	               struct ceil_report *ret_report);
 
 	/*
 	 * check - after one launch on inputs of check_pattern and seed, outputs poisoned before:

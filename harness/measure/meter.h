@@ -21,6 +21,7 @@ struct ceil_setup {
 	struct ceil_buffer buf[CEIL_MAX_BUFS];
 	uint64_t batch;
 	bool prepared;
+	double self_ns[CEIL_MAX_TIMES]; /* of the last self-timed launch */
 };
 
 /* ---- sample.c: timing */

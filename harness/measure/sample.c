@@ -113,15 +113,16 @@ static enum ceil_status sample_host(struct ceil_meter *m, struct ceil_setup *s,
 static enum ceil_status sample_self(struct ceil_meter *m, struct ceil_setup *s,
                                     struct ceil_sample *ret_sample, struct ceil_error *err)
 {
-	double self_ns = (double)NAN;
 	enum ceil_status st;
 
-	s->launch.self_ns = &self_ns;
+	for (int i = 0; i < CEIL_MAX_TIMES; i++)
+		s->self_ns[i] = (double)NAN;
+	s->launch.self_ns = s->self_ns;
 	st = launch_batch(s, err);
 	s->launch.self_ns = NULL;
 	if (st == CEIL_OK)
 		st = ceil_sample_wait(m, err);
-	ret_sample->time_ns = self_ns;
+	ret_sample->time_ns = s->self_ns[0];
 	return st;
 }
 
@@ -143,7 +144,10 @@ enum ceil_status ceil_sample_batch(struct ceil_meter *m, struct ceil_setup *s,
 	if (st != CEIL_OK)
 		return st;
 	x.at_ns = ceil_now_ns();
-	if (!(x.time_ns * (double)x.batch > 10.0 * m->timer.resolution_ns))
+	/* The resolution is that of marks; the host's clock steps by nanoseconds. */
+	const double least_ns = v->timing == CEIL_TIME_MARKS ? 10.0 * m->timer.resolution_ns : 0.0;
+
+	if (!(x.time_ns * (double)x.batch > least_ns))
 		x.drop = CEIL_DROP_SHORT;
 	*ret_sample = x;
 	return CEIL_OK;
