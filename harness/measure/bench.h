@@ -66,8 +66,8 @@ struct ceil_variant {
 	uint32_t blocks_per_sm;       /* a grid that loops over the work; 0: one that covers it */
 	enum ceil_pattern pattern;    /* of timed inputs unless the user names one */
 	bool gated, cold_cache, quick;
-	bool beside; /* for comparison only: never wins a ceiling */
-	bool sweep;  /* points of a curve: rows of records.csv, none in ceilings.csv */
+	bool beside;        /* for comparison only: never wins a ceiling */
+	bool sweep;         /* points of a curve: rows of records.csv, none in ceilings.csv */
 	bool both_ways;     /* of a link: both directions at once, the value is their sum */
 	const char *versus; /* ceiling whose value stands beside this row's; or NULL */
 	unsigned burst_finalists, sustained_finalists; /* 0: the row has no such regime */
@@ -93,7 +93,7 @@ struct ceil_work {
 };
 
 /* What a bench tells of a measurement beside its time. Nothing to tell: NAN, -1, "". */
-struct ceil_report {
+struct ceil_remark {
 	double gpu_busy;   /* share of time in which a kernel ran, by the kernels' own clocks */
 	int host_node;     /* NUMA node of the host's memory */
 	char locality[12]; /* of that memory to the device: near, far, unknown */
@@ -142,9 +142,9 @@ struct ceil_bench {
 	void (*describe)(const struct ceil_launch *l, char *ret_text, size_t size);
 
 	/* Optional. What the launches that were timed told of themselves. */
-	void (*report)(const struct ceil_point *p, const struct ceil_device_props *d,
+	void (*remark)(const struct ceil_point *p, const struct ceil_device_props *d,
 	               const struct ceil_launch *l, const struct ceil_buffer buf[CEIL_MAX_BUFS],
-	               struct ceil_report *ret_report);
+	               struct ceil_remark *ret_remark);
 
 	/*
 	 * check - after one launch on inputs of check_pattern and seed, outputs poisoned before:

@@ -297,8 +297,8 @@ static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
 	ceil_nvml_read(m->options.gpu, &after);
 	ceil_window_of(&before, &after, &o->window);
 	o->link = link_of(&before, &after);
-	if (st == CEIL_OK && s->point->bench->report)
-		s->point->bench->report(s->point, &m->dev->props, &s->launch, s->buf, &o->report);
+	if (st == CEIL_OK && s->point->bench->remark)
+		s->point->bench->remark(s->point, &m->dev->props, &s->launch, s->buf, &o->remark);
 	return st;
 }
 
@@ -358,7 +358,7 @@ static void start_outcome(struct ceil_outcome *o, const struct ceil_point *p)
 		.point = *p,
 		.first_ns = (double)NAN,
 		.link = link_of(&nothing, &nothing),
-		.report = {.gpu_busy = (double)NAN, .host_node = -1},
+		.remark = {.gpu_busy = (double)NAN, .host_node = -1},
 		.half_bytes = (double)NAN,
 		.versus_value = (double)NAN,
 	};

@@ -50,7 +50,7 @@ struct ceil_outcome {
 	bool checked;        /* the exact check passed */
 	struct ceil_window window;
 	struct ceil_link link;
-	struct ceil_report report;
+	struct ceil_remark remark;
 	/* From other points of the run; NAN where there are none. */
 	double half_bytes;   /* the size at which half of this ceiling's value is reached */
 	double versus_value; /* of the ceiling that the variant names, at the same case */
