@@ -276,6 +276,16 @@ static void test_memory_v1(void)
 	is_u64(ceil_limits_memory_bytes(), 4 * MIB, "limit less usage, cache of files apart");
 }
 
+static void test_plan(void)
+{
+	const uint64_t gib = UINT64_C(1) << 30;
+
+	is_u64(ceil_limits_plan_bytes(100 * gib), 60 * (100 * gib / 100), "60 % of much");
+	is_u64(ceil_limits_plan_bytes(4 * gib), 2 * gib, "all but 2 GiB of little");
+	is_u64(ceil_limits_plan_bytes(gib), 0, "nothing of less");
+	is_u64(ceil_limits_plan_bytes(UINT64_MAX), 0, "unknown stays unknown");
+}
+
 static void test_no_room(void)
 {
 	struct ceil_error err = {CEIL_OK, ""};
@@ -375,6 +385,7 @@ int main(void)
 	test_container();
 	test_memory_v2();
 	test_memory_v1();
+	test_plan();
 	test_no_room();
 	test_clock();
 	test_cpus();

@@ -15,6 +15,7 @@
 #include "harness/device/backend.h"
 #include "harness/device/cblas.h"
 #include "harness/device/host_data.h"
+#include "harness/device/limits.h"
 #include "harness/device/pool.h"
 #include "harness/device/topology.h"
 
@@ -57,7 +58,7 @@ static void fill_props(const struct ceil_topology *t, const struct ceil_cores *c
 
 	*ret_props = (struct ceil_device_props){
 		.memory_bytes = c->memory_bytes,
-		.free_bytes = room == UINT64_MAX ? 0 : room,
+		.free_bytes = ceil_limits_plan_bytes(room),
 		.llc_bytes = c->llc_bytes,
 		.sm_count = (int)c->count,
 		.numa_node = c->node,

@@ -195,3 +195,14 @@ uint64_t ceil_limits_free_bytes(void)
 		return headroom;
 	return kib * 1024 < headroom ? kib * 1024 : headroom;
 }
+
+uint64_t ceil_limits_plan_bytes(uint64_t free_bytes)
+{
+	const uint64_t reserve = (uint64_t)2 << 30;
+	const uint64_t share = free_bytes / 10 * 6;
+	const uint64_t rest = free_bytes > reserve ? free_bytes - reserve : 0;
+
+	if (free_bytes == UINT64_MAX)
+		return 0;
+	return share < rest ? share : rest;
+}

@@ -24,4 +24,10 @@ uint64_t ceil_limits_memory_bytes(void);
  */
 uint64_t ceil_limits_free_bytes(void);
 
+/*
+ * ceil_limits_plan_bytes - of free memory, what a run may plan with: 60 %, and never the last
+ * 2 GiB. UINT64_MAX (unknown) gives 0.
+ */
+uint64_t ceil_limits_plan_bytes(uint64_t free_bytes);
+
 #endif
