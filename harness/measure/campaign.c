@@ -4,6 +4,7 @@
 #include "harness/base/alloc.h"
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
+#include "harness/measure/curve.h"
 #include "harness/measure/gang.h"
 
 #include <math.h>
@@ -46,7 +47,7 @@ enum { SEARCH, FINAL, BURST, SUSTAINED };
 struct result {
 	enum ceil_row_status status;
 	char reason[192];
-	double value;
+	double value, item_bytes; /* item: a copy; what is moved by it */
 	uint32_t algorithm;
 };
 
@@ -132,10 +133,14 @@ static void measure(struct lane *l, const struct ceil_point *p, int effort, uint
                     struct ceil_outcome *ret_o)
 {
 	struct ceil_error err = {CEIL_OK, ""};
+	char ceiling[64];
 	enum ceil_status st;
 
 	ceil_gang_wait(l->gang);
+	ceil_point_ceiling(p, ceiling, sizeof(ceiling));
+	ceil_watch_label(l->in->watch, ceiling);
 	st = ceil_meter_point(l->meter, p, &efforts[effort], algorithm, ret_o, &err);
+	ceil_watch_label(l->in->watch, "");
 	if (st != CEIL_OK)
 		stop_lane(l, st, &err);
 }
@@ -144,6 +149,57 @@ static void note(struct result *r, enum ceil_row_status status, const char *reas
 {
 	r->status = status;
 	ceil_copy(r->reason, sizeof(r->reason), reason);
+}
+
+/* ---- what other points of the run say of a row */
+
+static double item_bytes_of(const struct ceil_work *w)
+{
+	const double bytes = w->bytes_wire > 0.0 ? w->bytes_wire : w->bytes_read + w->bytes_written;
+
+	return w->items > 0.0 ? bytes / w->items : bytes;
+}
+
+/* Whether an entry has been measured and gave a rate. */
+static bool has_rate(const struct lane *l, size_t i)
+{
+	return l->results[i].status == CEIL_ROW_OK && l->results[i].value > 0.0;
+}
+
+/* The ceiling that a variant compares itself with: at the same case, else its best. */
+static double versus_value(const struct lane *l, const struct ceil_point *p)
+{
+	double best = (double)NAN;
+
+	for (size_t i = 0; p->variant->versus && i < l->in->plan.count; i++) {
+		const struct ceil_point *q = &l->in->plan.v[i].point;
+
+		if (strcmp(q->variant->ceiling, p->variant->versus) != 0 || q->variant->beside ||
+		    !has_rate(l, i))
+			continue;
+		if (q->cas == p->cas)
+			return l->results[i].value;
+		best = fmax(best, l->results[i].value);
+	}
+	return best;
+}
+
+/* Over the sizes at which this variant was searched. */
+static double half_bytes(const struct lane *l, const struct ceil_point *p, double best)
+{
+	struct ceil_at_size *curve = ceil_alloc(l->in->plan.count, sizeof(*curve), /* err= */ NULL);
+	double half = (double)NAN;
+	size_t n = 0;
+
+	for (size_t i = 0; curve && i < l->in->plan.count; i++) {
+		if (l->in->plan.v[i].point.variant == p->variant && has_rate(l, i))
+			curve[n++] = (struct ceil_at_size){l->results[i].item_bytes,
+			                                   l->results[i].value};
+	}
+	if (curve && p->variant->unit == CEIL_GB_S)
+		half = ceil_curve_half(curve, n, best);
+	free(curve);
+	return half;
 }
 
 static void search_entry(struct lane *l, size_t i)
@@ -165,6 +221,8 @@ static void search_entry(struct lane *l, size_t i)
 	note(r, o.status, o.reason);
 	r->value = ceil_outcome_value(&o);
 	r->algorithm = o.launch.candidate;
+	r->item_bytes = item_bytes_of(&o.work);
+	o.versus_value = versus_value(l, &o.point);
 	emit(l, &o, efforts[SEARCH].name, /* is_ceiling= */ false);
 	ceil_outcome_done(&o);
 	advance(l, e->price_s);
@@ -277,6 +335,8 @@ static void contest(struct lane *l, size_t first, enum ceil_regime regime, size_
 	}
 	const size_t best = winner(o, measured);
 
+	o[best].half_bytes = half_bytes(l, &o[best].point, ceil_outcome_value(&o[best]));
+	o[best].versus_value = versus_value(l, &o[best].point);
 	for (size_t i = 0; i < measured; i++) {
 		emit(l, &o[i], efforts[effort].name, /* is_ceiling= */ i == best);
 		ceil_outcome_done(&o[i]);
@@ -413,6 +473,7 @@ static enum ceil_status open_lane(struct campaign *c, struct lane *l, struct cei
 		.deadline_ns = c->policy->deadline_ns,
 		.no_gate = c->policy->no_gate,
 		.gpu = in->gpu,
+		.watch = in->watch,
 		.progress = on_progress,
 		.user = l,
 	};
@@ -425,8 +486,6 @@ static enum ceil_status open_lane(struct campaign *c, struct lane *l, struct cei
 		return CEIL_E_NOMEM;
 	c->progress.total_s += in->plan.price_s;
 	st = ceil_meter_open(in->dev, &options, &l->meter, &own);
-	if (st == CEIL_E_NOMEM)
-		return ceil_fail(err, st, "%s", own.text);
 	if (st != CEIL_OK) {
 		stop_lane(l, st, &own);
 		l->stop_status = CEIL_ROW_FAILED;

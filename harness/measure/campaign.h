@@ -13,6 +13,7 @@
 struct ceil_lane {
 	struct ceil_device *dev;
 	struct ceil_nvml_gpu *gpu; /* or NULL */
+	struct ceil_watch *watch;  /* or NULL */
 	struct ceil_plan plan;
 };
 
@@ -20,7 +21,7 @@ struct ceil_policy {
 	uint64_t seed;
 	uint64_t timeout_ns;  /* of one wait for a device; 0: the loop's default */
 	uint64_t deadline_ns; /* no row starts after it; 0: none */
-	bool quick, no_gate;
+	bool no_gate;         /* under a profiler */
 };
 
 /* How far a run is, by the plan's prices. */

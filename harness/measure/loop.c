@@ -287,6 +287,7 @@ static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
 {
 	struct ceil_nvml_state before;
 	struct ceil_nvml_state after;
+	struct ceil_watch_stats clocks;
 	enum ceil_status st;
 
 	if (s->point->regime == CEIL_BURST)
@@ -296,6 +297,8 @@ static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
 	                                        : sample_until(m, s, effort, o, err);
 	ceil_nvml_read(m->options.gpu, &after);
 	ceil_window_of(&before, &after, &o->window);
+	ceil_watch_stats_of(m->options.watch, "sm_mhz", before.at_ns, after.at_ns, &clocks);
+	o->window.snapshot_mhz = clocks.mean;
 	o->link = link_of(&before, &after);
 	if (st == CEIL_OK && s->point->bench->remark)
 		s->point->bench->remark(s->point, &m->dev->props, &s->launch, s->buf, &o->remark);

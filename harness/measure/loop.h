@@ -7,6 +7,7 @@
 #include "harness/measure/stats.h"
 #include "harness/measure/stop.h"
 #include "harness/telemetry/nvml.h"
+#include "harness/telemetry/sampler.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,6 +67,7 @@ struct ceil_meter_options {
 	uint64_t deadline_ns;      /* ceil_now_ns() after which no sample starts; 0: none */
 	bool no_gate;              /* profilers, CUDA_LAUNCH_BLOCKING */
 	struct ceil_nvml_gpu *gpu; /* telemetry of the device, or NULL */
+	struct ceil_watch *watch;  /* the sampler's view of it, or NULL */
 	/* Called after each sample with the median so far; the live line. May be NULL. */
 	void (*progress)(void *user, const struct ceil_outcome *so_far);
 	void *user;

@@ -9,60 +9,12 @@
 #include "harness/base/alloc.h"
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
-#include "harness/telemetry/nvml_abi.h"
-
-typedef int (*system_fn)(void);
-typedef const char *(*error_string_fn)(int code);
-typedef int (*system_text_fn)(char *text, unsigned size);
-typedef int (*number_fn)(int *ret_number);
-typedef int (*count_fn)(unsigned *ret_count);
-typedef int (*by_index_fn)(unsigned index, struct ceil_nv_device **ret_dev);
-typedef int (*text_fn)(struct ceil_nv_device *dev, char *text, unsigned size);
-typedef int (*pci_fn)(struct ceil_nv_device *dev, struct ceil_nv_pci *ret_pci);
-typedef int (*unsigned_fn)(struct ceil_nv_device *dev, unsigned *ret_value);
-typedef int (*u64_fn)(struct ceil_nv_device *dev, uint64_t *ret_value);
-typedef int (*mode_fn)(struct ceil_nv_device *dev, unsigned *ret_now, unsigned *ret_pending);
-typedef int (*clock_fn)(struct ceil_nv_device *dev, int type, unsigned *ret_mhz);
-typedef int (*memory_fn)(struct ceil_nv_device *dev, struct ceil_nv_memory *ret_memory);
-typedef int (*memory_v2_fn)(struct ceil_nv_device *dev, struct ceil_nv_memory_v2 *ret_memory);
-typedef int (*utilization_fn)(struct ceil_nv_device *dev, struct ceil_nv_utilization *ret_util);
-typedef int (*temperature_v_fn)(struct ceil_nv_device *dev, struct ceil_nv_temperature *ret_temp);
-typedef int (*temperature_fn)(struct ceil_nv_device *dev, int sensor, unsigned *ret_c);
-typedef int (*ecc_fn)(struct ceil_nv_device *dev, int type, int counter, uint64_t *ret_count);
-typedef int (*processes_fn)(struct ceil_nv_device *dev, unsigned *count,
-                            struct ceil_nv_process *ret_v);
-typedef int (*fields_fn)(struct ceil_nv_device *dev, int count, struct ceil_nv_field *v);
-typedef int (*link_fn)(struct ceil_nv_device *dev, unsigned link, unsigned *ret_active);
-
-struct api {
-	system_fn init, shutdown;
-	error_string_fn error_string;
-	system_text_fn driver_version, nvml_version;
-	number_fn cuda_version;
-	count_fn count;
-	by_index_fn by_index;
-	text_fn name, uuid, vbios;
-	pci_fn pci;
-	unsigned_fn pcie_gen, pcie_width, pcie_max_gen, pcie_max_width, bus_width, compute_mode;
-	unsigned_fn power, enforced_limit, default_limit;
-	u64_fn energy, reasons;
-	mode_fn ecc_mode, mig_mode;
-	clock_fn clock, max_clock;
-	memory_fn memory;
-	memory_v2_fn memory_v2;
-	utilization_fn utilization;
-	temperature_v_fn temperature_v;
-	temperature_fn temperature;
-	ecc_fn ecc_errors;
-	processes_fn processes;
-	fields_fn fields;
-	link_fn link_state;
-};
+#include "harness/telemetry/nvml_inside.h"
 
 /* One row of the symbol table; the names newest first. */
 #define SYMBOL(required_, member, ...)                                                             \
 	{                                                                                          \
-		.names = {__VA_ARGS__}, .offset = offsetof(struct api, member),                    \
+		.names = {__VA_ARGS__}, .offset = offsetof(struct ceil_nvml_api, member),          \
 		.required = (required_)                                                            \
 	}
 
@@ -106,6 +58,14 @@ static const struct ceil_symbol symbols[] = {
                "nvmlDeviceGetComputeRunningProcesses_v2"),
 	SYMBOL(false, fields, "nvmlDeviceGetFieldValues"),
 	SYMBOL(false, link_state, "nvmlDeviceGetNvLinkState"),
+	SYMBOL(false, link_errors, "nvmlDeviceGetNvLinkErrorCounter"),
+	SYMBOL(false, pcie_replays, "nvmlDeviceGetPcieReplayCounter"),
+	SYMBOL(false, remapped_rows, "nvmlDeviceGetRemappedRows"),
+	SYMBOL(false, clock_of, "nvmlDeviceGetClock"),
+	SYMBOL(false, events_create, "nvmlEventSetCreate"),
+	SYMBOL(false, events_free, "nvmlEventSetFree"),
+	SYMBOL(false, events_register, "nvmlDeviceRegisterEvents"),
+	SYMBOL(false, event_wait, "nvmlEventSetWait_v2", "nvmlEventSetWait"),
 };
 
 /* The name without .1 exists only with a development package. */
@@ -121,33 +81,10 @@ static const struct ceil_library library = {
 	.symbol_count = sizeof(symbols) / sizeof(*symbols),
 };
 
-/* Where a function sits in PCI, whatever form the text had. */
-struct address {
-	unsigned domain, bus, device, function;
-	bool known;
-};
-
-struct ceil_nvml_gpu {
-	const struct api *api;
-	struct ceil_nv_device *dev; /* NULL: NVML gives no handle, all values are absent */
-	int index;
-	char uuid[96], pci_bus_id[32]; /* "" unknown */
-	struct address address;
-};
-
-struct ceil_nvml {
-	struct ceil_dynlib lib;
-	struct api api;
-	bool started;
-	char version[80], driver[80];
-	int count;
-	struct ceil_nvml_gpu *gpu;
-};
-
 /* Reads "00000000:3B:00.0", "0000:3b:00.0" and "3b:00.0". */
-static struct address address_of(const char *text)
+static struct ceil_nvml_address address_of(const char *text)
 {
-	struct address a = {0};
+	struct ceil_nvml_address a = {0};
 	int used = 0;
 
 	if (!text)
@@ -162,7 +99,7 @@ static struct address address_of(const char *text)
 	return a;
 }
 
-static bool same_address(struct address a, struct address b)
+static bool same_address(struct ceil_nvml_address a, struct ceil_nvml_address b)
 {
 	return a.known && b.known && a.domain == b.domain && a.bus == b.bus &&
 	       a.device == b.device && a.function == b.function;
@@ -170,51 +107,52 @@ static bool same_address(struct address a, struct address b)
 
 /* ---- One value each: NAN, -1 or "" if the function is not there or does not answer. */
 
-static double read_unsigned(const struct ceil_nvml_gpu *g, unsigned_fn fn)
+double ceil_nvml_get_unsigned(const struct ceil_nvml_gpu *g, ceil_nv_unsigned_fn fn)
 {
 	unsigned value = 0;
 
 	return fn && fn(g->dev, &value) == CEIL_NV_OK ? (double)value : (double)NAN;
 }
 
-static int read_int(const struct ceil_nvml_gpu *g, unsigned_fn fn)
+static int read_int(const struct ceil_nvml_gpu *g, ceil_nv_unsigned_fn fn)
 {
 	unsigned value = 0;
 
 	return fn && fn(g->dev, &value) == CEIL_NV_OK && value < 1u << 30 ? (int)value : -1;
 }
 
-static double read_u64(const struct ceil_nvml_gpu *g, u64_fn fn)
+static double read_u64(const struct ceil_nvml_gpu *g, ceil_nv_u64_fn fn)
 {
 	uint64_t value = 0;
 
 	return fn && fn(g->dev, &value) == CEIL_NV_OK ? (double)value : (double)NAN;
 }
 
-static double read_clock(const struct ceil_nvml_gpu *g, clock_fn fn, int type)
+static double read_clock(const struct ceil_nvml_gpu *g, ceil_nv_clock_fn fn, int type)
 {
 	unsigned mhz = 0;
 
 	return fn && fn(g->dev, type, &mhz) == CEIL_NV_OK ? (double)mhz : (double)NAN;
 }
 
-static int read_mode(const struct ceil_nvml_gpu *g, mode_fn fn)
+static int read_mode(const struct ceil_nvml_gpu *g, ceil_nv_mode_fn fn)
 {
 	unsigned now = 0, pending = 0;
 
 	return fn && fn(g->dev, &now, &pending) == CEIL_NV_OK ? now != 0 : -1;
 }
 
-static double read_ecc(const struct ceil_nvml_gpu *g, int type)
+double ceil_nvml_get_ecc(const struct ceil_nvml_gpu *g, int type)
 {
-	const ecc_fn fn = g->api->ecc_errors;
+	const ceil_nv_ecc_fn fn = g->api->ecc_errors;
 	uint64_t count = 0;
 
 	return fn && fn(g->dev, type, CEIL_NV_ECC_VOLATILE, &count) == CEIL_NV_OK ? (double)count
 	                                                                          : (double)NAN;
 }
 
-static void read_text(const struct ceil_nvml_gpu *g, text_fn fn, char *ret_text, size_t size)
+static void read_text(const struct ceil_nvml_gpu *g, ceil_nv_text_fn fn, char *ret_text,
+                      size_t size)
 {
 	char text[96] = "";
 
@@ -224,7 +162,7 @@ static void read_text(const struct ceil_nvml_gpu *g, text_fn fn, char *ret_text,
 
 static double read_temperature(const struct ceil_nvml_gpu *g)
 {
-	const struct api *api = g->api;
+	const struct ceil_nvml_api *api = g->api;
 	struct ceil_nv_temperature t = {.version = CEIL_NV_VERSION(t, 1)};
 	unsigned c = 0;
 
@@ -238,7 +176,7 @@ static double read_temperature(const struct ceil_nvml_gpu *g)
 static void read_utilization(const struct ceil_nvml_gpu *g, double *ret_gpu, double *ret_memory)
 {
 	struct ceil_nv_utilization u = {0};
-	const utilization_fn fn = g->api->utilization;
+	const ceil_nv_utilization_fn fn = g->api->utilization;
 
 	if (!fn || fn(g->dev, &u) != CEIL_NV_OK)
 		return;
@@ -249,7 +187,7 @@ static void read_utilization(const struct ceil_nvml_gpu *g, double *ret_gpu, dou
 /* Version 1 counts the driver's reserve as used: of it only the total is taken. */
 static void read_memory(const struct ceil_nvml_gpu *g, struct ceil_nvml_info *info)
 {
-	const struct api *api = g->api;
+	const struct ceil_nvml_api *api = g->api;
 	struct ceil_nv_memory_v2 two = {.version = CEIL_NV_VERSION(two, 2)};
 	struct ceil_nv_memory one = {0};
 
@@ -285,13 +223,10 @@ static double field_value(const struct ceil_nv_field *f)
 	}
 }
 
-enum { MAX_FIELDS = 8, MAX_LINKS = 64 }; /* nvml.h 13.3 knows 36 links */
-
-/* Reads several fields by one call; scope is 0 or a link. */
-static void read_fields(const struct ceil_nvml_gpu *g, const unsigned *id, int count,
-                        unsigned scope, double *ret_value)
+void ceil_nvml_get_fields(const struct ceil_nvml_gpu *g, const unsigned *id, int count,
+                          unsigned scope, double *ret_value)
 {
-	struct ceil_nv_field f[MAX_FIELDS];
+	struct ceil_nv_field f[CEIL_NVML_FIELDS];
 	int i;
 
 	memset(f, 0, sizeof(f));
@@ -318,9 +253,9 @@ static double link_speed(const struct ceil_nvml_gpu *g, unsigned link)
 	static const unsigned one = CEIL_NV_FI_ONE_LINK_SPEED, common = CEIL_NV_FI_LINK_SPEED;
 	double speed;
 
-	read_fields(g, &one, 1, link, &speed);
+	ceil_nvml_get_fields(g, &one, 1, link, &speed);
 	if (isnan(speed))
-		read_fields(g, &common, 1, 0, &speed);
+		ceil_nvml_get_fields(g, &common, 1, 0, &speed);
 	return speed;
 }
 
@@ -331,8 +266,8 @@ static void read_links(const struct ceil_nvml_gpu *g, struct ceil_nvml_info *inf
 	unsigned link, active;
 	int count = 0;
 
-	read_fields(g, &id, 1, 0, &present);
-	if (!g->api->link_state || !(present <= MAX_LINKS))
+	ceil_nvml_get_fields(g, &id, 1, 0, &present);
+	if (!g->api->link_state || !(present <= CEIL_NVML_LINKS))
 		return;
 	for (link = 0; link < (unsigned)present; link++) {
 		active = 0;
@@ -483,7 +418,7 @@ struct ceil_nvml_gpu *ceil_nvml_at(struct ceil_nvml *nvml, int index)
 struct ceil_nvml_gpu *ceil_nvml_find(struct ceil_nvml *nvml, const char *uuid,
                                      const char *pci_bus_id)
 {
-	const struct address address = address_of(pci_bus_id);
+	const struct ceil_nvml_address address = address_of(pci_bus_id);
 	int i;
 
 	for (i = 0; uuid && *uuid && i < nvml->count; i++) {
@@ -523,7 +458,7 @@ static const struct ceil_nvml_info no_info = {
 
 void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info)
 {
-	const struct api *api = gpu ? gpu->api : NULL;
+	const struct ceil_nvml_api *api = gpu ? gpu->api : NULL;
 	double unused;
 
 	*ret_info = no_info;
@@ -547,8 +482,8 @@ void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info)
 	ret_info->bus_bits = read_int(gpu, api->bus_width);
 	ret_info->max_sm_mhz = read_clock(gpu, api->max_clock, CEIL_NV_CLOCK_SM);
 	ret_info->max_memory_mhz = read_clock(gpu, api->max_clock, CEIL_NV_CLOCK_MEMORY);
-	ret_info->power_limit_w = read_unsigned(gpu, api->enforced_limit) / 1e3;
-	ret_info->power_default_w = read_unsigned(gpu, api->default_limit) / 1e3;
+	ret_info->power_limit_w = ceil_nvml_get_unsigned(gpu, api->enforced_limit) / 1e3;
+	ret_info->power_default_w = ceil_nvml_get_unsigned(gpu, api->default_limit) / 1e3;
 	read_memory(gpu, ret_info);
 	read_links(gpu, ret_info);
 	read_utilization(gpu, &ret_info->gpu_util_ratio, &unused);
@@ -584,10 +519,12 @@ static void read_counters(const struct ceil_nvml_gpu *g, struct ceil_nvml_state 
 	};
 	double v[COUNT];
 
-	_Static_assert((int)COUNT <= (int)MAX_FIELDS, "read_fields has room for them");
-	read_fields(g, id, COUNT, 0, v);
+	_Static_assert((int)COUNT <= (int)CEIL_NVML_FIELDS, "read_fields has room for them");
+	ceil_nvml_get_fields(g, id, COUNT, 0, v);
 	s->energy_j = either(read_u64(g, g->api->energy), v[ENERGY]) / 1e3;
-	s->power_w = either(v[AVERAGE], either(read_unsigned(g, g->api->power), v[INSTANT])) / 1e3;
+	s->power_w =
+		either(v[AVERAGE], either(ceil_nvml_get_unsigned(g, g->api->power), v[INSTANT])) /
+		1e3;
 	s->power_cap_ns = v[CAP];
 	s->thermal_ns = either(v[SW_THERMAL], v[THERMAL]);
 	s->hw_slowdown_ns = v[HW_THERMAL] + v[HW_BRAKE];
@@ -597,7 +534,7 @@ static void read_counters(const struct ceil_nvml_gpu *g, struct ceil_nvml_state 
 
 void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state)
 {
-	const struct api *api = gpu ? gpu->api : NULL;
+	const struct ceil_nvml_api *api = gpu ? gpu->api : NULL;
 
 	*ret_state = no_state;
 	ret_state->at_ns = ceil_now_ns();
@@ -609,8 +546,8 @@ void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state
 	ret_state->memory_mhz = read_clock(gpu, api->clock, CEIL_NV_CLOCK_MEMORY);
 	ret_state->temp_c = read_temperature(gpu);
 	read_utilization(gpu, &ret_state->gpu_util_ratio, &ret_state->memory_util_ratio);
-	ret_state->ecc_corrected = read_ecc(gpu, CEIL_NV_ECC_CORRECTED);
-	ret_state->ecc_uncorrected = read_ecc(gpu, CEIL_NV_ECC_UNCORRECTED);
+	ret_state->ecc_corrected = ceil_nvml_get_ecc(gpu, CEIL_NV_ECC_CORRECTED);
+	ret_state->ecc_uncorrected = ceil_nvml_get_ecc(gpu, CEIL_NV_ECC_UNCORRECTED);
 	ret_state->pcie_gen = read_int(gpu, api->pcie_gen);
 	ret_state->pcie_width = read_int(gpu, api->pcie_width);
 }

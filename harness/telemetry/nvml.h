@@ -44,6 +44,21 @@ struct ceil_nvml_state {
 	int pcie_gen, pcie_width;
 };
 
+/*
+ * What tells whether a GPU is well, now. Absent: NAN. Counters grow from driver load; those of
+ * NVLink are sums over the active links.
+ */
+struct ceil_nvml_health {
+	double ecc_corrected, ecc_uncorrected;   /* volatile */
+	double rows_corrected, rows_uncorrected; /* memory rows replaced, and why */
+	double remap_pending, remap_failed;      /* 0 or 1 */
+	double nvlink_replay, nvlink_recovery, nvlink_crc;
+	double pcie_replay;
+	double power_limit_w, power_default_w;
+	double app_sm_mhz, app_default_sm_mhz; /* application clock: set, and by default */
+	double throttle_bits;
+};
+
 /* Between two readings of one GPU. */
 struct ceil_window {
 	double seconds;
@@ -53,6 +68,10 @@ struct ceil_window {
 	char throttle[64]; /* "sw_power_cap+hw_thermal", "none", "" unknown */
 	bool thermal;      /* thermal, hardware slowdown or power brake was active */
 	bool power_capped;
+	/* Shares of the time, by the throttle-time counters; NAN where there are none. */
+	double power_cap_ratio, thermal_ratio, hw_slowdown_ratio;
+	double ecc_uncorrected; /* errors that came in between; NAN: not told */
+	double snapshot_mhz;    /* mean of the sampler's readings of the SM clock; NAN: none */
 };
 
 /*
@@ -82,6 +101,28 @@ struct ceil_nvml_gpu *ceil_nvml_find(struct ceil_nvml *nvml, const char *uuid,
 void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info);
 /* ceil_nvml_read - a reading now; gpu may be NULL: all absent but at_ns. */
 void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state);
+
+/* ceil_nvml_health - counters and settings now; gpu may be NULL: all absent. */
+void ceil_nvml_health(struct ceil_nvml_gpu *gpu, struct ceil_nvml_health *ret_health);
+
+/* Critical Xid errors of all GPUs, collected by the driver from the opening on. */
+struct ceil_nvml_xids;
+
+/*
+ * ceil_nvml_xids_open - asks the driver to collect. nvml must outlive it.
+ * Return: CEIL_E_UNSUPPORTED if it does not for any GPU, with NVML's words; CEIL_E_NOMEM.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_nvml_xids_open(struct ceil_nvml *nvml,
+                                                     struct ceil_nvml_xids **ret_xids,
+                                                     struct ceil_error *err);
+void ceil_nvml_xids_close(struct ceil_nvml_xids *xids); /* NULL is a no-op */
+/*
+ * ceil_nvml_xids_next - takes one of them, without waiting.
+ * @ret_gpu: whose it is; NULL if NVML names no GPU that we know. @ret_xid: its number.
+ * Return: false if none is left; both are untouched then.
+ */
+bool ceil_nvml_xids_next(struct ceil_nvml_xids *xids, struct ceil_nvml_gpu **ret_gpu,
+                         unsigned *ret_xid);
 
 /*
  * ceil_nvml_pids - processes that compute on the GPU, as far as this namespace can see them.

@@ -10,16 +10,26 @@
  * sizeof | version << 24 in it.
  */
 struct ceil_nv_device; /* nvmlDevice_t points to it; opaque */
+struct ceil_nv_events; /* nvmlEventSet_t points to it; opaque */
 
 enum ceil_nv_return {
 	CEIL_NV_OK = 0,
 	CEIL_NV_NOT_SUPPORTED = 3,
+	CEIL_NV_NO_PERMISSION = 4,
 	CEIL_NV_INSUFFICIENT_SIZE = 7,
+	CEIL_NV_TIMEOUT = 10,
 	CEIL_NV_GPU_IS_LOST = 15,
 	CEIL_NV_UNKNOWN = 999
 };
 
 enum ceil_nv_clock { CEIL_NV_CLOCK_SM = 1, CEIL_NV_CLOCK_MEMORY = 2 };
+enum ceil_nv_clock_id { CEIL_NV_CLOCK_APP_TARGET = 1, CEIL_NV_CLOCK_APP_DEFAULT = 2 };
+/* Data link layer of one NVLink. */
+enum ceil_nv_link_error {
+	CEIL_NV_LINK_REPLAY = 0,
+	CEIL_NV_LINK_RECOVERY = 1,
+	CEIL_NV_LINK_CRC_FLIT = 2
+};
 enum ceil_nv_ecc { CEIL_NV_ECC_CORRECTED = 0, CEIL_NV_ECC_UNCORRECTED = 1 };
 enum ceil_nv_ecc_counter { CEIL_NV_ECC_VOLATILE = 0 }; /* since the driver was loaded */
 enum ceil_nv_type {
@@ -34,11 +44,14 @@ enum ceil_nv_type {
 
 /* Field ids. 269 to 271 came with driver 570 (565 had them as 251 to 253). */
 enum ceil_nv_field_id {
-	CEIL_NV_FI_POWER_CAP = 74,       /* ns held back by the power cap */
-	CEIL_NV_FI_THERMAL = 75,         /* ns held back by temperature */
-	CEIL_NV_FI_ENERGY = 83,          /* mJ */
-	CEIL_NV_FI_LINK_SPEED = 90,      /* NVLink: MB/s of a link, when all are alike */
-	CEIL_NV_FI_LINK_COUNT = 91,      /* NVLink: links of the device, active or not */
+	CEIL_NV_FI_POWER_CAP = 74,    /* ns held back by the power cap */
+	CEIL_NV_FI_THERMAL = 75,      /* ns held back by temperature */
+	CEIL_NV_FI_ENERGY = 83,       /* mJ */
+	CEIL_NV_FI_LINK_SPEED = 90,   /* NVLink: MB/s of a link, when all are alike */
+	CEIL_NV_FI_LINK_COUNT = 91,   /* NVLink: links of the device, active or not */
+	CEIL_NV_FI_LINK_REPLAY = 161, /* NVLink: errors of link scope, as the next two */
+	CEIL_NV_FI_LINK_RECOVERY = 162,
+	CEIL_NV_FI_LINK_CRC = 163,
 	CEIL_NV_FI_ONE_LINK_SPEED = 164, /* NVLink: MB/s of link scope */
 	CEIL_NV_FI_POWER_AVERAGE = 185,  /* mW, mean over 1 s */
 	CEIL_NV_FI_POWER_INSTANT = 186,  /* mW */
@@ -99,6 +112,13 @@ struct ceil_nv_temperature {
 	unsigned version;
 	int sensor, temp_c;
 };
+/* Version 1 of the call leaves the last two alone. */
+struct ceil_nv_event {
+	struct ceil_nv_device *dev;
+	uint64_t type, data; /* data: the number of an Xid, 999 unknown */
+	unsigned gpu_instance, compute_instance;
+};
+#define CEIL_NV_EVENT_XID UINT64_C(8) /* the type of critical Xid errors */
 
 #define CEIL_NV_VERSION(type, number) ((unsigned)sizeof(type) | (unsigned)(number) << 24)
 
@@ -109,5 +129,6 @@ _Static_assert(sizeof(struct ceil_nv_pci) == 68, "nvmlPciInfo_t");
 _Static_assert(sizeof(struct ceil_nv_process) == 24, "nvmlProcessInfo_v2_t");
 _Static_assert(sizeof(struct ceil_nv_field) == 40, "nvmlFieldValue_t");
 _Static_assert(sizeof(struct ceil_nv_temperature) == 12, "nvmlTemperature_v1_t");
+_Static_assert(sizeof(struct ceil_nv_event) == 32, "nvmlEventData_t");
 
 #endif

@@ -102,6 +102,14 @@ static void find_throttle(const struct ceil_nvml_state *from, const struct ceil_
 	w->power_capped = (bits & CEIL_NV_REASON_SW_POWER_CAP) != 0;
 }
 
+/* The counters move in steps of their own, so a short window may seem more than full. */
+static double share(double from_ns, double to_ns, const struct ceil_window *w)
+{
+	const double ratio = grown(from_ns, to_ns) / (w->seconds * CEIL_NS_PER_S);
+
+	return w->seconds > 0.0 ? (ratio > 1.0 ? 1.0 : ratio) : (double)NAN;
+}
+
 void ceil_window_of(const struct ceil_nvml_state *from, const struct ceil_nvml_state *to,
                     struct ceil_window *ret_w)
 {
@@ -111,9 +119,14 @@ void ceil_window_of(const struct ceil_nvml_state *from, const struct ceil_nvml_s
 		.energy_j = grown(from->energy_j, to->energy_j),
 		.temp_start_c = from->temp_c,
 		.temp_end_c = to->temp_c,
+		.ecc_uncorrected = grown(from->ecc_uncorrected, to->ecc_uncorrected),
+		.snapshot_mhz = (double)NAN,
 	};
 	/* The energy counter moves in steps of about 100 ms: a mean over less than 1 s is noise. */
 	if (ret_w->seconds >= 1.0)
 		ret_w->power_w = ret_w->energy_j / ret_w->seconds;
+	ret_w->power_cap_ratio = share(from->power_cap_ns, to->power_cap_ns, ret_w);
+	ret_w->thermal_ratio = share(from->thermal_ns, to->thermal_ns, ret_w);
+	ret_w->hw_slowdown_ratio = share(from->hw_slowdown_ns, to->hw_slowdown_ns, ret_w);
 	find_throttle(from, to, ret_w);
 }
