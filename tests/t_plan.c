@@ -37,7 +37,7 @@ static void test_all(void)
 	struct ceil_plan plan;
 
 	make(&f, &d, &plan);
-	is_int((long long)plan.count, 7 * 3 + 1 + 2, "variants x cases");
+	is_int((long long)plan.count, 8 * 3 + 1 + 2, "variants x cases");
 	is_int(find(&plan, "plain", "small")->fate, CEIL_RUN, "what can run");
 	is_int(find(&plan, "plain", "huge")->fate, CEIL_UNSUPPORTED, "what is too large");
 	has_text(find(&plan, "plain", "huge")->reason, "1099511627776 bytes", "says how much");
