@@ -56,6 +56,7 @@ static void test_marks(void)
 	   r.log);
 	ok(strstr(r.log, "(cml") != NULL, "gate, clock, mark, launches");
 	ok(strstr(r.log, "lmc)s") != NULL, "launches, mark, clock, gate opens, wait");
+	ok(strchr(r.log, 'o') == NULL, "the gate never had to open by itself");
 	ok(o.checked, "checked");
 	is_int((long long)r.fills[CEIL_INTEGERS], 1, "the check had its own data");
 	is_int((long long)r.fills[CEIL_POISON], 2, "outputs poisoned before timing and check");

@@ -332,7 +332,6 @@ static enum ceil_status measure(struct session *s, bool *ret_hung, struct ceil_e
 	const struct ceil_policy policy = {
 		.seed = s->o->seed,
 		.deadline_ns = s->o->budget_ns ? ceil_now_ns() + s->o->budget_ns : 0,
-		.quick = s->o->quick,
 	};
 	const struct ceil_events events = events_of(s);
 	enum ceil_status st = CEIL_OK;
