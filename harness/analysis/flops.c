@@ -54,9 +54,9 @@ const char *const ceil_convention_names[] = {"palm",     "causal",          "6n"
                                              "products", "products-causal", NULL};
 
 const struct ceil_embedding_rule ceil_embedding_rules[CEIL_EMBED_COUNT] = {
-	[CEIL_EMBED_IN] = {"in", "N is every parameter"},
-	[CEIL_EMBED_LOGITS] = {"logits", "N without tables that are only looked up (nanoGPT)"},
-	[CEIL_EMBED_OUT] = {"out", "N without token and position tables and logits (Kaplan)"},
+	[CEIL_EMBED_IN] = {"in", "every parameter that a token passes"},
+	[CEIL_EMBED_LOGITS] = {"logits", "those but tables that are only looked up (nanoGPT)"},
+	[CEIL_EMBED_OUT] = {"out", "those but tables and logits (Kaplan)"},
 };
 
 const char *const ceil_embedding_names[] = {"in", "logits", "out", NULL};

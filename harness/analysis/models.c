@@ -138,11 +138,10 @@
 		}                                                                                  \
 	}
 
-#define GPT2_SOURCE                                                                                \
-	"Radford et al., Language Models are Unsupervised Multitask Learners, table 2 (2019-02)"
+#define GPT2_SOURCE    "Radford et al., GPT-2 report, table 2 (2019-02)"
 #define GPT3_SOURCE    "Brown et al., arXiv 2005.14165 table 2.1 (2020-05)"
 #define LLAMA1_SOURCE  "Touvron et al., arXiv 2302.13971 table 2 (2023-02)"
-#define LLAMA2_SOURCE  "Touvron et al., arXiv 2307.09288, and the config.json of each size (2023-07)"
+#define LLAMA2_SOURCE  "arXiv 2307.09288; config.json of each size (2023-07)"
 #define LLAMA3_SOURCE  "Grattafiori et al., arXiv 2407.21783 table 3 (2024-07)"
 #define MISTRAL_SOURCE "Jiang et al., arXiv 2310.06825 table 1 (2023-10)"
 #define MIXTRAL_SOURCE "Jiang et al., arXiv 2401.04088 table 1 (2024-01)"
@@ -150,7 +149,7 @@
 #define VIT_SOURCE     "Dosovitskiy et al., arXiv 2010.11929 table 1 (2020-10)"
 #define T5_SOURCE      "Raffel et al., arXiv 1910.10683 section 3.7 (2019-10)"
 #define PALM_SOURCE    "Chowdhery et al., arXiv 2204.02311 table 1 (2022-04)"
-#define QWEN3_SOURCE   "Qwen3 technical report, arXiv 2505.09388 table 2 (2025-05)"
+#define QWEN3_SOURCE   "Yang et al., arXiv 2505.09388 table 2 (2025-05)"
 
 const struct ceil_model ceil_models[] = {
 	GPT("gpt2", GPT2_SOURCE, 12, 768, 12, 64, 1024),

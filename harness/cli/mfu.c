@@ -1,47 +1,24 @@
 /* gpuceil mfu: model FLOPs utilization, with its arithmetic, and the best that a model could reach.
  */
-#include "harness/analysis/mfu.h"
-#include "harness/analysis/attainable.h"
-#include "harness/analysis/peaks.h"
-#include "harness/base/alloc.h"
-#include "harness/base/dtype.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
-#include "harness/cli/mfu_print.h"
+#include "harness/cli/mfu_call.h"
 #include "harness/output/hf_config.h"
-#include "harness/output/mfu_file.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-struct mfu_options {
-	const char *model, *config;
-	struct ceil_model_numbers numbers;
-	double params;
-	uint64_t seq, source_seq;
-	double tokens_per_s, step_time;
-	uint64_t batch, gpu_count;
-	const char *dtype, *ceilings, *part;
-	double peak_tflops;
-	unsigned convention, embeddings, recompute;
-	bool breakdown, attainable, sweep;
-	double dram_gb_s, all_reduce_gb_s, gpu_memory_gib;
-};
 
 #define OPTION(member, name_, type_, argument_, group_, doc_)                                      \
 	{                                                                                          \
 		.name = (name_), .type = (type_), .argument = (argument_), .group = (group_),      \
-		.doc = (doc_), .offset = offsetof(struct mfu_options, member)                      \
+		.doc = (doc_), .offset = offsetof(struct ceil_mfu_options, member)                 \
 	}
 #define CHOICE(member, name_, choices_, doc_)                                                      \
 	{                                                                                          \
 		.name = (name_), .type = CEIL_O_CHOICE, .argument = "RULE", .group = COUNTING,     \
 		.choices = (choices_), .doc = (doc_),                                              \
-		.offset = offsetof(struct mfu_options, member)                                     \
+		.offset = offsetof(struct ceil_mfu_options, member)                                \
 	}
 
 #define MODEL    "The model: a name, a file, or numbers"
@@ -122,23 +99,13 @@ const struct ceil_command ceil_command_mfu = {
 	.options = option_rows,
 	.option_count = sizeof(option_rows) / sizeof(option_rows[0]),
 	.examples =
-		"gpuceil mfu --model gpt2 --step-time 0.755 --batch 100 --part \"A100 40GB SXM\"\t"
-		"what nanoGPT's notebook works out\n"
-		"gpuceil mfu --config config.json --seq 8192 --tokens-per-s 95e3 --gpu-count 8 "
-		"--ceilings results/latest\tagainst this node's own ceilings\n"
+		"gpuceil mfu --model gpt2 --step-time 0.755 --batch 100 --part A100 --convention "
+		"products\twhat nanoGPT's notebook works out: 37.1 %\n"
+		"gpuceil mfu --config config.json --seq 8192 --tokens-per-s 95e3 --ceilings "
+		"results/latest\tagainst this node's own ceilings\n"
 		"gpuceil mfu --model llama3-8b --attainable --batch 4 --ceilings results/latest\t"
 		"the best that this model could reach here\n",
 	.run = run_mfu,
-};
-
-/* Everything of a call; the file's rows are freed at the end. */
-struct call {
-	struct mfu_options o;
-	struct ceil_model model;
-	enum ceil_dtype dtype;
-	struct ceil_mfu_source source;
-	const struct ceil_mfu_row *row; /* of source, or NULL */
-	struct ceil_mfu_page page;
 };
 
 /* ---- the model */
@@ -149,7 +116,7 @@ static bool has_numbers(const struct ceil_model_numbers *n)
 	       n->vocab || n->experts || n->active_experts;
 }
 
-static enum ceil_status check_one_model(const struct mfu_options *o, struct ceil_error *err)
+static enum ceil_status check_one_model(const struct ceil_mfu_options *o, struct ceil_error *err)
 {
 	const int ways = (o->model != NULL) + (o->config != NULL) + has_numbers(&o->numbers);
 
@@ -165,7 +132,7 @@ static enum ceil_status check_one_model(const struct mfu_options *o, struct ceil
 	return CEIL_OK;
 }
 
-static enum ceil_status take_model(struct call *c, struct ceil_error *err)
+static enum ceil_status take_model(struct ceil_mfu_call *c, struct ceil_error *err)
 {
 	const struct ceil_model *known;
 	enum ceil_status st = check_one_model(&c->o, err);
@@ -188,7 +155,7 @@ static enum ceil_status take_model(struct call *c, struct ceil_error *err)
 	return st;
 }
 
-static enum ceil_status count_flops(struct call *c, struct ceil_error *err)
+static enum ceil_status count_flops(struct ceil_mfu_call *c, struct ceil_error *err)
 {
 	struct ceil_mfu_page *p = &c->page;
 	enum ceil_status st;
@@ -214,14 +181,9 @@ static enum ceil_status count_flops(struct call *c, struct ceil_error *err)
 
 /* ---- the rate */
 
-static bool has_rate(const struct mfu_options *o)
+static enum ceil_status take_rate(struct ceil_mfu_call *c, struct ceil_error *err)
 {
-	return !isnan(o->tokens_per_s) || !isnan(o->step_time);
-}
-
-static enum ceil_status take_rate(struct call *c, struct ceil_error *err)
-{
-	const struct mfu_options *o = &c->o;
+	const struct ceil_mfu_options *o = &c->o;
 	struct ceil_mfu_page *p = &c->page;
 
 	p->step_seconds = o->step_time;
@@ -244,267 +206,9 @@ static enum ceil_status take_rate(struct call *c, struct ceil_error *err)
 	return CEIL_OK;
 }
 
-/* ---- the peak */
-
-static const struct ceil_published *figure_of(const struct ceil_part *part, enum ceil_dtype t)
-{
-	const enum ceil_dtype acc = t == CEIL_FP64   ? CEIL_FP64
-	                            : t == CEIL_INT8 ? CEIL_INT32
-	                                             : CEIL_FP32;
-	const struct ceil_published *f = ceil_published_find(part, CEIL_R_TENSOR, t, acc);
-
-	return f ? f : ceil_published_find(part, CEIL_R_FMA, t, acc);
-}
-
-static bool begins_with(const char *name, const char *typed)
-{
-	const size_t n = strlen(typed);
-
-	return !strncasecmp(name, typed, n) && (name[n] == '\0' || name[n] == ' ');
-}
-
-static enum ceil_status unknown_part(const char *typed, struct ceil_error *err)
-{
-	const char *names[128];
-	const char *near;
-	size_t count = 0;
-
-	for (; count < ceil_part_count && count + 1 < sizeof(names) / sizeof(names[0]); count++)
-		names[count] = ceil_parts[count].name;
-	names[count] = NULL;
-	near = ceil_suggest(typed, names);
-	return ceil_fail(err, CEIL_E_USAGE, "--part %s: not in the table%s%s%s", typed,
-	                 near ? "; did you mean '" : "; `gpuceil list peaks` shows it",
-	                 near ? near : "", near ? "'?" : "");
-}
-
-static bool same_figure(const struct ceil_published *a, const struct ceil_published *b)
-{
-	return a && b ? a->tflops == b->tflops : a == b;
-}
-
-/* "H200 SXM", or "A100" where every A100 has the same figure of this type. */
-static enum ceil_status find_part(const char *typed, enum ceil_dtype t,
-                                  const struct ceil_part **ret_part, struct ceil_error *err)
-{
-	const struct ceil_part *part = NULL;
-	char names[160] = "";
-	bool differ = false;
-
-	for (size_t i = 0; i < ceil_part_count; i++) {
-		const struct ceil_part *p = &ceil_parts[i];
-
-		if (!strcasecmp(p->name, typed)) {
-			*ret_part = p;
-			return CEIL_OK;
-		}
-		if (!begins_with(p->name, typed))
-			continue;
-		ceil_append(names, sizeof(names), "%s%s", part ? ", " : "", p->name);
-		differ |= part && !same_figure(figure_of(part, t), figure_of(p, t));
-		part = part ? part : p;
-	}
-	if (!part)
-		return unknown_part(typed, err);
-	if (differ)
-		return ceil_fail(err, CEIL_E_USAGE, "--part %s: which one? %s", typed, names);
-	*ret_part = part;
-	return CEIL_OK;
-}
-
-static enum ceil_status take_part(struct call *c, struct ceil_error *err)
-{
-	const struct ceil_part *part = NULL;
-	const struct ceil_published *f;
-	const enum ceil_status st = find_part(c->o.part, c->dtype, &part, err);
-	struct ceil_mfu_page *p = &c->page;
-
-	if (st != CEIL_OK)
-		return st;
-	f = figure_of(part, c->dtype);
-	if (!f || !(f->tflops > 0.0))
-		return ceil_fail(err, CEIL_E_USAGE,
-		                 "no %s figure is known for %s: give --peak-tflops",
-		                 ceil_dtype_info(c->dtype)->name, part->name);
-	if (c->row && !strstr(c->row->gpu_name, part->match))
-		fprintf(stderr, "gpuceil: warning: %s was measured on a %s, not on a %s\n",
-		        c->o.ceilings, c->row->gpu_name, part->name);
-	p->in.peak_tflops[CEIL_BY_DATASHEET] = f->tflops;
-	p->peak_mhz[CEIL_BY_DATASHEET] = f->mhz > 0.0 ? f->mhz : (double)NAN;
-	ceil_append(p->peak_source, sizeof(p->peak_source), "%s%s, %s dense",
-	            p->peak_source[0] ? "; datasheet of " : "", part->name,
-	            ceil_dtype_info(c->dtype)->name);
-	return CEIL_OK;
-}
-
-static enum ceil_status take_ceilings(struct call *c, struct ceil_error *err)
-{
-	const char *dtype = ceil_dtype_info(c->dtype)->name;
-	const enum ceil_status st = ceil_mfu_read(c->o.ceilings, &c->source, err);
-	struct ceil_mfu_page *p = &c->page;
-	const struct ceil_mfu_row *r;
-
-	if (st != CEIL_OK)
-		return st;
-	r = ceil_mfu_pick(c->source.rows, c->source.row_count, dtype);
-	if (!r)
-		return ceil_fail(err, CEIL_E_USAGE,
-		                 "%s has no %s products: --dtype names another type", c->o.ceilings,
-		                 dtype);
-	c->row = r;
-	p->in.peak_tflops[CEIL_BY_DATASHEET] = r->datasheet_tflops;
-	p->in.peak_tflops[CEIL_BY_THEORETICAL] = r->theoretical_tflops;
-	p->in.peak_tflops[CEIL_BY_BURST] = r->burst_tflops;
-	p->in.peak_tflops[CEIL_BY_SUSTAINED] = r->sustained_tflops;
-	p->peak_mhz[CEIL_BY_DATASHEET] = r->datasheet_clock_mhz;
-	p->peak_mhz[CEIL_BY_THEORETICAL] = r->theoretical_clock_mhz;
-	p->peak_mhz[CEIL_BY_SUSTAINED] = r->sustained_clock_mhz;
-	ceil_append(p->peak_source, sizeof(p->peak_source), "%s, %s dense; slowest GPU: %s%s%s",
-	            r->gpu_name, r->dtype_in, r->host, r->host[0] ? " " : "", r->device);
-	return CEIL_OK;
-}
-
-static enum ceil_status take_peak(struct call *c, struct ceil_error *err)
-{
-	struct ceil_mfu_page *p = &c->page;
-	enum ceil_status st = ceil_dtype_parse(c->o.dtype, &c->dtype, err);
-
-	for (int i = 0; i < CEIL_BY_COUNT; i++) {
-		p->in.peak_tflops[i] = (double)NAN;
-		p->peak_mhz[i] = (double)NAN;
-	}
-	if (st == CEIL_OK && c->o.part && !isnan(c->o.peak_tflops))
-		st = ceil_fail(err, CEIL_E_USAGE, "give --part or --peak-tflops, not both");
-	if (st == CEIL_OK && c->o.ceilings)
-		st = take_ceilings(c, err);
-	if (st == CEIL_OK && c->o.part)
-		st = take_part(c, err);
-	if (st != CEIL_OK || isnan(c->o.peak_tflops))
-		return st;
-	p->in.peak_tflops[CEIL_BY_DATASHEET] = c->o.peak_tflops;
-	p->peak_mhz[CEIL_BY_DATASHEET] = (double)NAN;
-	ceil_append(p->peak_source, sizeof(p->peak_source), "%sdatasheet figure as given",
-	            p->peak_source[0] ? "; " : "");
-	return CEIL_OK;
-}
-
-/* ---- the bound */
-
-/* A ceiling of the GPU that the row is of, or NAN. */
-static double ceiling_of(const struct call *c, const char *name)
-{
-	for (size_t i = 0; i < c->source.record_count; i++) {
-		const struct ceil_record *r = &c->source.records[i];
-
-		if (!strcmp(r->ceiling, name) && (!c->row || !strcmp(r->device, c->row->device)) &&
-		    r->value > 0.0)
-			return r->value;
-	}
-	return (double)NAN;
-}
-
-/* What is measured beats what is not, and what the user says beats both. */
-static double first_known(double a, double b, double c)
-{
-	return !isnan(a) ? a : !isnan(b) ? b : c;
-}
-
-static enum ceil_status bound_input(const struct call *c, struct ceil_gemm_rates *rates,
-                                    struct ceil_attain_input *ret_in, struct ceil_error *err)
-{
-	const double *peaks = c->page.in.peak_tflops;
-
-	*ret_in = (struct ceil_attain_input){
-		.model = c->page.model,
-		.sizes = c->page.sizes,
-		.count = c->page.count,
-		.rate = ceil_gemm_rate,
-		.user = rates,
-		.batched_tflops = (double)NAN,
-		.dram_gb_s = first_known(c->o.dram_gb_s, ceiling_of(c, "dram.copy"),
-	                                 ceiling_of(c, "dram.read")),
-		.all_reduce_gb_s =
-			first_known(c->o.all_reduce_gb_s,
-	                            ceiling_of(c, "collective.all_reduce.busbw"), (double)NAN),
-		.gpu_count = (double)c->o.gpu_count,
-		.peak_tflops = first_known(peaks[CEIL_BY_DATASHEET], peaks[CEIL_BY_THEORETICAL],
-	                                   (double)NAN),
-	};
-	rates->ceiling_tflops =
-		first_known(peaks[CEIL_BY_BURST], peaks[CEIL_BY_SUSTAINED], ret_in->peak_tflops);
-	if (!c->page.model)
-		return ceil_fail(err, CEIL_E_USAGE,
-		                 "--attainable needs the model's sizes, not --params");
-	if (isnan(ret_in->peak_tflops))
-		return ceil_fail(err, CEIL_E_USAGE,
-		                 "--attainable needs a peak: --ceilings, --part or --peak-tflops");
-	if (isnan(ret_in->dram_gb_s))
-		return ceil_fail(
-			err, CEIL_E_USAGE,
-			"--attainable needs the memory ceiling: a run's folder in --ceilings, "
-			"or --dram-gb-s");
-	return CEIL_OK;
-}
-
-/* Batches of 1, 2, 4, ... until they are far beyond the memory, or bring nothing more. */
-static enum ceil_status sweep(const struct ceil_attain_input *first, double memory_bytes,
-                              struct ceil_attain *a, struct ceil_error *err)
-{
-	struct ceil_sweep_row rows[16];
-	struct ceil_attain_input in = *first;
-	size_t count = 0;
-
-	while (count < sizeof(rows) / sizeof(rows[0])) {
-		enum ceil_status st;
-
-		in.sizes.batch = UINT64_C(1) << count;
-		st = ceil_attain_of(&in, a, err);
-		if (st != CEIL_OK)
-			return st;
-		rows[count] = (struct ceil_sweep_row){in.sizes.batch, a->tokens_per_s, a->mfu,
-		                                      a->memory_bytes};
-		count++;
-		if (a->memory_bytes > memory_bytes || a->memory_bytes > 1e13 ||
-		    (count > 3 && a->mfu < 1.002 * rows[count - 2].mfu))
-			break;
-	}
-	ceil_mfu_print_sweep(stdout, rows, count, memory_bytes);
-	return CEIL_OK;
-}
-
-static enum ceil_status print_bound(struct call *c, struct ceil_error *err)
-{
-	const size_t count = c->source.record_count;
-	struct ceil_gemm_point *points = ceil_alloc(count + 1, sizeof(*points), err);
-	struct ceil_attain *a = ceil_alloc(1, sizeof(*a), err);
-	struct ceil_gemm_rates rates = {.points = points};
-	struct ceil_attain_input in;
-	enum ceil_status st = CEIL_E_NOMEM;
-
-	if (!points || !a)
-		goto out_free;
-	rates.count = ceil_gemm_points_of(c->source.records, count, ceil_dtype_info(c->dtype)->name,
-	                                  c->row ? c->row->device : NULL, points);
-	st = bound_input(c, &rates, &in, err);
-	if (st == CEIL_OK && c->o.attainable) {
-		/* A step of the whole job is shared by its GPUs. */
-		if (has_rate(&c->o) && in.sizes.batch >= c->o.gpu_count)
-			in.sizes.batch /= c->o.gpu_count;
-		st = ceil_attain_of(&in, a, err);
-		if (st == CEIL_OK)
-			ceil_mfu_print_bound(stdout, &in, a);
-	}
-	if (st == CEIL_OK && c->o.sweep)
-		st = sweep(&in, c->o.gpu_memory_gib * 1024.0 * 1024.0 * 1024.0, a, err);
-out_free:
-	free(points);
-	free(a);
-	return st;
-}
-
 /* ---- the command */
 
-static enum ceil_status check_options(const struct mfu_options *o, struct ceil_error *err)
+static enum ceil_status check_options(const struct ceil_mfu_options *o, struct ceil_error *err)
 {
 	if (!isnan(o->params) && !(o->params > 0.0))
 		return ceil_fail(err, CEIL_E_USAGE, "--params is %g; it must be positive",
@@ -517,7 +221,7 @@ static enum ceil_status check_options(const struct mfu_options *o, struct ceil_e
 	return CEIL_OK;
 }
 
-static enum ceil_status work_out(struct call *c, struct ceil_error *err)
+static enum ceil_status work_out(struct ceil_mfu_call *c, struct ceil_error *err)
 {
 	enum ceil_status st = check_options(&c->o, err);
 
@@ -527,37 +231,37 @@ static enum ceil_status work_out(struct call *c, struct ceil_error *err)
 	if (st == CEIL_OK)
 		st = count_flops(c, err);
 	if (st == CEIL_OK)
-		st = take_peak(c, err);
-	if (st == CEIL_OK && has_rate(&c->o))
+		st = ceil_mfu_take_peak(c, err);
+	if (st == CEIL_OK && ceil_mfu_has_rate(&c->o))
 		st = take_rate(c, err);
-	if (st == CEIL_OK && has_rate(&c->o))
+	if (st == CEIL_OK && ceil_mfu_has_rate(&c->o))
 		st = ceil_mfu_of(&c->page.in, &c->page.mfu, err);
 	return st;
 }
 
-static enum ceil_status print_all(struct call *c, struct ceil_error *err)
+static enum ceil_status print_all(struct ceil_mfu_call *c, struct ceil_error *err)
 {
 	ceil_mfu_print_count(stdout, &c->page);
 	if (c->o.breakdown)
 		ceil_mfu_print_breakdown(stdout, &c->page);
-	if (has_rate(&c->o))
+	if (ceil_mfu_has_rate(&c->o))
 		ceil_mfu_print_result(stdout, &c->page);
 	if (c->o.attainable || c->o.sweep)
-		return print_bound(c, err);
+		return ceil_mfu_bound(c, err);
 	return CEIL_OK;
 }
 
 static int run_mfu(int argc, char **argv)
 {
-	struct call c = {.o = {.dtype = "bf16",
-	                       .gpu_count = 1,
-	                       .params = (double)NAN,
-	                       .tokens_per_s = (double)NAN,
-	                       .step_time = (double)NAN,
-	                       .peak_tflops = (double)NAN,
-	                       .dram_gb_s = (double)NAN,
-	                       .all_reduce_gb_s = (double)NAN,
-	                       .gpu_memory_gib = (double)NAN}};
+	struct ceil_mfu_call c = {.o = {.dtype = "bf16",
+	                                .gpu_count = 1,
+	                                .params = (double)NAN,
+	                                .tokens_per_s = (double)NAN,
+	                                .step_time = (double)NAN,
+	                                .peak_tflops = (double)NAN,
+	                                .dram_gb_s = (double)NAN,
+	                                .all_reduce_gb_s = (double)NAN,
+	                                .gpu_memory_gib = (double)NAN}};
 	struct ceil_error err = {CEIL_OK, ""};
 	enum ceil_status st;
 	int rest, code;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMNS = 100, LABEL = 13, HOW = 52, VALUE = 30 };
+enum { LABEL = 13, HOW = 52, VALUE = 30 };
 
 /* Four significant digits of a number from 1 to 1000. */
 static void four_digits(char *ret_text, size_t size, double x)
@@ -51,23 +51,26 @@ void ceil_mfu_digits(char *ret_text, size_t size, double value)
 		ceil_append(ret_text, size, "%s%c", i && (n - i) % 3 == 0 ? " " : "", plain[i]);
 }
 
-static void title(FILE *f, const char *left, const char *right)
+void ceil_mfu_title(FILE *f, const char *left, const char *right)
 {
-	fprintf(f, "\n%s%*s%s\n", left,
-	        (int)(strlen(left) < LABEL + 2 ? LABEL + 3 - strlen(left) : 1), "", right);
+	if (!right[0]) {
+		fprintf(f, "\n%s\n", left);
+		return;
+	}
+	fprintf(f, "\n%-*s ", LABEL + 2, left);
+	ceil_print_wrapped(f, right, LABEL + 3, LABEL + 3, CEIL_MFU_COLUMNS);
+	fputc('\n', f);
 }
 
-/* One line of arithmetic: what it is, how it comes about, what it gives. */
-static void line(FILE *f, const char *label, const char *how, const char *value)
+void ceil_mfu_line(FILE *f, const char *label, const char *how, const char *value)
 {
 	fprintf(f, "  %-*s %-*s %*s\n", LABEL, label, HOW, how, VALUE, value);
 }
 
-/* A sentence under a label, in as many lines as it needs. */
-static void sentence(FILE *f, const char *label, const char *text)
+void ceil_mfu_sentence(FILE *f, const char *label, const char *text)
 {
 	fprintf(f, "  %-*s ", LABEL, label);
-	ceil_print_wrapped(f, text, LABEL + 3, LABEL + 3, COLUMNS);
+	ceil_print_wrapped(f, text, LABEL + 3, LABEL + 3, CEIL_MFU_COLUMNS);
 	fputc('\n', f);
 }
 
@@ -91,7 +94,11 @@ static void describe_block(const struct ceil_block *b, char *ret_text, size_t si
 
 	ret_text[0] = '\0';
 	ceil_append(ret_text, size, "%" PRIu64 " %slayers, %" PRIu64 " heads of %" PRIu64,
-	            b->layers, b->side == CEIL_ENCODER ? "encoder " : "", a->heads, a->qk_dim);
+	            b->layers,
+	            b->side == CEIL_ENCODER ? "encoder "
+	            : a->cross              ? "decoder "
+	                                    : "",
+	            a->heads, a->qk_dim);
 	if (a->v_dim != a->qk_dim)
 		ceil_append(ret_text, size, " (values %" PRIu64 ")", a->v_dim);
 	if (a->kv_heads != a->heads)
@@ -105,10 +112,10 @@ static void print_model(FILE *f, const struct ceil_model *m)
 {
 	char text[256] = "";
 
-	title(f, "Model", m->name);
+	ceil_mfu_title(f, "Model", m->name);
 	for (size_t i = 0; i < m->block_count; i++) {
 		describe_block(&m->blocks[i], text, sizeof(text));
-		sentence(f, i == 0 ? "layers" : "", text);
+		ceil_mfu_sentence(f, i == 0 ? "layers" : "", text);
 	}
 	text[0] = '\0';
 	ceil_append(text, sizeof(text), "hidden %" PRIu64, m->hidden);
@@ -118,10 +125,10 @@ static void print_model(FILE *f, const struct ceil_model *m)
 	else
 		ceil_append(text, sizeof(text), ", vocabulary %" PRIu64 "%s", m->vocab,
 		            m->tied ? ", tied to the logits" : "");
-	sentence(f, "widths", text);
-	sentence(f, "source", m->source);
+	ceil_mfu_sentence(f, "widths", text);
+	ceil_mfu_sentence(f, "source", m->source);
 	if (m->note[0])
-		sentence(f, "note", m->note);
+		ceil_mfu_sentence(f, "note", m->note);
 }
 
 static void print_params(FILE *f, const struct ceil_mfu_page *p)
@@ -131,15 +138,16 @@ static void print_params(FILE *f, const struct ceil_mfu_page *p)
 
 	ceil_model_params(p->model, &n);
 	ceil_mfu_digits(text, sizeof(text), (double)n.total);
-	line(f, "parameters", "every one that the model holds", text);
+	ceil_mfu_line(f, "parameters", "every one that the model holds", text);
 	if (n.used != n.total) {
 		ceil_mfu_digits(text, sizeof(text), (double)n.used);
-		line(f, "active", "those that one token passes", text);
+		ceil_mfu_line(f, "active", "those that one token passes", text);
 	}
 	ceil_mfu_digits(value, sizeof(value), p->flops.n_params);
-	line(f, "N",
-	     p->count.params > 0.0 ? "--params" : ceil_embedding_rules[p->count.embeddings].doc,
-	     value);
+	ceil_mfu_line(f, "N",
+	              p->count.params > 0.0 ? "--params"
+	                                    : ceil_embedding_rules[p->count.embeddings].doc,
+	              value);
 }
 
 /* Whether all layers attend alike, so that L, H, Q and T are single numbers. */
@@ -198,13 +206,13 @@ static void weights_formula(const struct ceil_mfu_page *p, char *ret_text, size_
 	                                                               : "");
 }
 
-static void si_line(FILE *f, const char *label, const char *how, double value, const char *unit)
+void ceil_mfu_si_line(FILE *f, const char *label, const char *how, double value, const char *unit)
 {
 	char text[64];
 
 	ceil_mfu_si(text, sizeof(text), value);
 	ceil_append(text, sizeof(text), "%s%s", strchr(text, ' ') || !unit[0] ? "" : " ", unit);
-	line(f, label, how, text);
+	ceil_mfu_line(f, label, how, text);
 }
 
 static void print_flops(FILE *f, const struct ceil_mfu_page *p)
@@ -214,19 +222,19 @@ static void print_flops(FILE *f, const struct ceil_mfu_page *p)
 
 	(void)snprintf(how, sizeof(how), "of a token, forward and backward; convention %s: %s",
 	               c->name, c->formula);
-	title(f, "FLOPs", how);
+	ceil_mfu_title(f, "FLOPs", how);
 	weights_formula(p, how, sizeof(how));
-	si_line(f, "weights", how, p->flops.weights / p->flops.tokens, "FLOP");
+	ceil_mfu_si_line(f, "weights", how, p->flops.weights / p->flops.tokens, "FLOP");
 	if (p->flops.attention > 0.0) {
 		attention_formula(p, how, sizeof(how));
-		si_line(f, "attention", how, p->flops.attention / p->flops.tokens, "FLOP");
+		ceil_mfu_si_line(f, "attention", how, p->flops.attention / p->flops.tokens, "FLOP");
 	}
-	si_line(f, "model", "their sum", p->flops.model / p->flops.tokens, "FLOP");
+	ceil_mfu_si_line(f, "model", "their sum", p->flops.model / p->flops.tokens, "FLOP");
 	if (p->flops.hardware > p->flops.model)
-		si_line(f, "hardware", ceil_recompute_rules[p->count.recompute].doc,
-		        p->flops.hardware / p->flops.tokens, "FLOP");
-	sentence(f, "convention", c->doc);
-	sentence(f, "", c->source);
+		ceil_mfu_si_line(f, "hardware", ceil_recompute_rules[p->count.recompute].doc,
+		                 p->flops.hardware / p->flops.tokens, "FLOP");
+	ceil_mfu_sentence(f, "convention", c->doc);
+	ceil_mfu_sentence(f, "", c->source);
 }
 
 void ceil_mfu_print_count(FILE *f, const struct ceil_mfu_page *p)
@@ -237,9 +245,9 @@ void ceil_mfu_print_count(FILE *f, const struct ceil_mfu_page *p)
 	} else {
 		char text[64];
 
-		title(f, "Model", "a number of parameters");
+		ceil_mfu_title(f, "Model", "a number of parameters");
 		ceil_mfu_digits(text, sizeof(text), p->flops.n_params);
-		line(f, "N", "--params", text);
+		ceil_mfu_line(f, "N", "--params", text);
 	}
 	print_flops(f, p);
 }
@@ -297,7 +305,7 @@ void ceil_mfu_print_breakdown(FILE *f, const struct ceil_mfu_page *p)
 	                      .cell = breakdown_cell,
 	                      .user = &b,
 	                      .indent = 2,
-	                      .limit = COLUMNS};
+	                      .limit = CEIL_MFU_COLUMNS};
 
 	if (!p->model)
 		return;
@@ -305,7 +313,7 @@ void ceil_mfu_print_breakdown(FILE *f, const struct ceil_mfu_page *p)
 		if (p->flops.forward[c] > 0.0)
 			b.shown[b.count++] = c;
 	g.row_count = b.count + 1;
-	title(f, "Breakdown", "FLOPs of a sample by matrix product");
+	ceil_mfu_title(f, "Breakdown", "FLOPs of a sample by matrix product");
 	ceil_grid_print(f, &g);
 }
 
@@ -315,23 +323,24 @@ static void print_rate(FILE *f, const struct ceil_mfu_page *p)
 {
 	char how[128], flops[32], rate[32];
 
-	title(f, "Rate", "of the whole job, and of one GPU");
+	ceil_mfu_title(f, "Rate", "of the whole job, and of one GPU");
 	if (!isnan(p->step_seconds)) {
 		(void)snprintf(how, sizeof(how), "batch %" PRIu64 " / %g s", p->sizes.batch,
 		               p->step_seconds);
-		si_line(f, "samples", how, p->mfu.samples_per_s, "/s");
+		ceil_mfu_si_line(f, "samples", how, p->mfu.samples_per_s, "/s");
 		(void)snprintf(how, sizeof(how), "x %g tokens a sample", p->flops.tokens);
-		si_line(f, "tokens", how, p->mfu.tokens_per_s, "/s");
+		ceil_mfu_si_line(f, "tokens", how, p->mfu.tokens_per_s, "/s");
 	} else {
-		si_line(f, "tokens", "as given", p->mfu.tokens_per_s, "/s");
+		ceil_mfu_si_line(f, "tokens", "as given", p->mfu.tokens_per_s, "/s");
 		(void)snprintf(how, sizeof(how), "/ %g tokens a sample", p->flops.tokens);
-		si_line(f, "samples", how, p->mfu.samples_per_s, "/s");
+		if (p->sizes.seq)
+			ceil_mfu_si_line(f, "samples", how, p->mfu.samples_per_s, "/s");
 	}
 	ceil_mfu_si(flops, sizeof(flops), p->flops.model / p->flops.tokens);
 	ceil_mfu_si(rate, sizeof(rate), p->mfu.tokens_per_s);
 	(void)snprintf(how, sizeof(how), "%s x %s/s / %g GPU%s", flops, rate, p->in.gpu_count,
 	               p->in.gpu_count > 1.0 ? "s" : "");
-	si_line(f, "one GPU", how, p->mfu.model_tflops * 1e12, "FLOP/s");
+	ceil_mfu_si_line(f, "one GPU", how, p->mfu.model_tflops * 1e12, "FLOP/s");
 }
 
 static void print_ratio(FILE *f, enum ceil_denominator d, const struct ceil_mfu_page *p)
@@ -357,7 +366,7 @@ static void print_utilization(FILE *f, const struct ceil_mfu_page *p)
 {
 	char text[64];
 
-	title(f, "Utilization", p->peak_source);
+	ceil_mfu_title(f, "Utilization", p->peak_source);
 	for (enum ceil_denominator d = 0; d < CEIL_BY_COUNT; d++)
 		print_ratio(f, d, p);
 	if (p->flops.hardware > p->flops.model) {
@@ -373,7 +382,8 @@ static void print_suspects(FILE *f, const struct ceil_mfu_facts *facts)
 
 	if (!ceil_mfu_implausible(facts->mfu))
 		return;
-	title(f, "Likely wrong", "inputs whose correction would give a figure that can be");
+	ceil_mfu_title(f, "Likely wrong",
+	               "inputs whose correction would give a figure that can be");
 	for (size_t i = 0; i < ceil_mfu_suspect_count; i++) {
 		const struct ceil_mfu_suspect *s = &ceil_mfu_suspects[i];
 		const double corrected = ceil_mfu_suspected(s, facts);
@@ -382,9 +392,10 @@ static void print_suspects(FILE *f, const struct ceil_mfu_facts *facts)
 			continue;
 		(void)snprintf(text, sizeof(text), "%s (it would be %.1f %%)", s->text,
 		               100.0 * corrected);
-		sentence(f, "-", text);
+		ceil_mfu_sentence(f, "-", text);
 	}
-	sentence(f, "-", "the model or its sequence length may be another one: --model, --seq");
+	ceil_mfu_sentence(f, "-",
+	                  "the model or its sequence length may be another one: --model, --seq");
 }
 
 void ceil_mfu_print_result(FILE *f, const struct ceil_mfu_page *p)
@@ -402,171 +413,12 @@ void ceil_mfu_print_result(FILE *f, const struct ceil_mfu_page *p)
 
 	print_rate(f, p);
 	print_utilization(f, p);
-	title(f, "Meaning", "");
+	ceil_mfu_title(f, "Meaning", "");
 	for (size_t i = 0; i < ceil_mfu_advice_count; i++)
 		if (ceil_mfu_advices[i].holds(&facts))
-			sentence(f, ceil_mfu_advices[i].is_band ? "band" : "-",
-			         ceil_mfu_advices[i].text);
+			ceil_mfu_sentence(f, ceil_mfu_advices[i].is_band ? "band" : "-",
+			                  ceil_mfu_advices[i].text);
 	print_suspects(f, &facts);
-}
-
-/* ---- the bound */
-
-struct bound {
-	const struct ceil_attain *a;
-	const struct ceil_attain_part *shown[CEIL_ATTAIN_PARTS];
-	size_t count;
-};
-
-static void bound_cell(const void *user, size_t row, size_t column, char *ret_text, size_t size)
-{
-	const struct bound *b = user;
-	const struct ceil_attain_part *p = b->shown[row];
-	const double rate =
-		p->flops > 0.0 ? p->flops / p->seconds * 1e-12 : p->bytes / p->seconds * 1e-9;
-	char number[32];
-
-	ret_text[0] = '\0';
-	if (column == 0)
-		ceil_append(ret_text, size, "%s", p->name);
-	else if (column == 1)
-		ceil_append(ret_text, size, "%s", p->pass);
-	else if (column == 2 && p->m)
-		ceil_append(ret_text, size, "%" PRIu64 " x %" PRIu64 "x%" PRIu64 "x%" PRIu64,
-		            p->count, p->m, p->n, p->k);
-	else if (column == 3)
-		ceil_append(ret_text, size, "%.3f", p->seconds * 1e3);
-	else if (column == 4)
-		ceil_append(ret_text, size, "%.1f %%", 100.0 * p->seconds / b->a->seconds);
-	else if (column == 5 && p->kind != CEIL_ATTAIN_COLLECTIVE) {
-		ceil_text_number(number, sizeof(number), rate);
-		ceil_append(ret_text, size, "%s %s", number, p->flops > 0.0 ? "TFLOP/s" : "GB/s");
-	} else if (column == 6)
-		ceil_append(ret_text, size, "%s", p->limited_by);
-	else if (column == 7 && p->flops > 0.0)
-		ceil_append(ret_text, size, "%s", ceil_rate_how_name(p->how));
-}
-
-static void print_parts(FILE *f, struct bound *b)
-{
-	static const struct ceil_grid_column columns[] = {
-		{"part", false, 0},       {"pass", false, 0},    {"count x m x n x k", false, 3},
-		{"ms", true, 0},          {"share", true, 0},    {"rate", true, 0},
-		{"limited by", false, 0}, {"rate is", false, 2},
-	};
-	const struct ceil_grid g = {.columns = columns,
-	                            .column_count = sizeof(columns) / sizeof(columns[0]),
-	                            .row_count = b->count,
-	                            .cell = bound_cell,
-	                            .user = b,
-	                            .indent = 2,
-	                            .limit = COLUMNS};
-
-	ceil_grid_print(f, &g);
-}
-
-static void print_kinds(FILE *f, const struct ceil_attain *a)
-{
-	for (enum ceil_attain_kind k = 0; k < CEIL_ATTAIN_KIND_COUNT; k++) {
-		char how[64], value[32];
-
-		if (!(a->kind_seconds[k] > 0.0))
-			continue;
-		(void)snprintf(how, sizeof(how), "%.1f %% of the step",
-		               100.0 * a->kind_seconds[k] / a->seconds);
-		(void)snprintf(value, sizeof(value), "%.3f ms", a->kind_seconds[k] * 1e3);
-		line(f, ceil_attain_kind_name(k), how, value);
-	}
-}
-
-void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const struct ceil_attain *a)
-{
-	struct bound b = {.a = a};
-	char text[128], value[64];
-
-	(void)snprintf(text, sizeof(text),
-	               "a bound for %" PRIu64 " sample%s of %" PRIu64 " tokens on one GPU",
-	               in->sizes.batch, in->sizes.batch > 1 ? "s" : "", in->sizes.seq);
-	title(f, "Attainable", text);
-	for (size_t i = 0; i < a->part_count; i++)
-		if (a->parts[i].seconds >= 0.005 * a->seconds)
-			b.shown[b.count++] = &a->parts[i];
-	print_parts(f, &b);
-	fputc('\n', f);
-	print_kinds(f, a);
-	(void)snprintf(value, sizeof(value), "%.3f ms", a->seconds * 1e3);
-	line(f, "step", "nothing waiting, nothing but what is listed", value);
-	si_line(f, "tokens", "of one GPU", a->tokens_per_s, "/s");
-	ceil_human_bytes(value, sizeof(value), (uint64_t)a->memory_bytes);
-	line(f, "memory", "estimate; without workspaces, gaps and the CUDA context", value);
-	(void)snprintf(value, sizeof(value), "%.1f %%", 100.0 * a->mfu);
-	line(f, "mfu at most", "by the same convention and peak", value);
-	if (isnan(in->batched_tflops))
-		sentence(f, "attention",
-		         "at the rate of plain products: a bound, for fused kernels "
-		         "reach less");
-	if (a->near_ratio > 0.005) {
-		(void)snprintf(
-			text, sizeof(text),
-			"%.0f %% of the products' time is at rates of near shapes, not their own",
-			100.0 * a->near_ratio);
-		sentence(f, "rates", text);
-	}
-}
-
-/* ---- the sweep */
-
-struct sweep {
-	const struct ceil_sweep_row *rows;
-	double best, memory_bytes;
-	size_t knee;
-};
-
-static void sweep_cell(const void *user, size_t row, size_t column, char *ret_text, size_t size)
-{
-	const struct sweep *s = user;
-	const struct ceil_sweep_row *r = &s->rows[row];
-
-	ret_text[0] = '\0';
-	if (column == 0)
-		ceil_append(ret_text, size, "%" PRIu64, r->batch);
-	else if (column == 1)
-		ceil_mfu_si(ret_text, size, r->tokens_per_s);
-	else if (column == 2)
-		ceil_append(ret_text, size, "%.1f %%", 100.0 * r->mfu);
-	else if (column == 3)
-		ceil_human_bytes(ret_text, size, (uint64_t)r->memory_bytes);
-	else if (r->memory_bytes > s->memory_bytes)
-		ceil_append(ret_text, size, "does not fit");
-	else if (row == s->knee)
-		ceil_append(ret_text, size, "within 5 %% of the best that fits");
-}
-
-void ceil_mfu_print_sweep(FILE *f, const struct ceil_sweep_row *rows, size_t count,
-                          double memory_bytes)
-{
-	static const struct ceil_grid_column columns[] = {
-		{"batch", true, 0},  {"tokens/s", true, 0}, {"mfu at most", true, 0},
-		{"memory", true, 0}, {"", false, 0},
-	};
-	struct sweep s = {.rows = rows, .memory_bytes = memory_bytes, .knee = count};
-	const struct ceil_grid g = {.columns = columns,
-	                            .column_count = sizeof(columns) / sizeof(columns[0]),
-	                            .row_count = count,
-	                            .cell = sweep_cell,
-	                            .user = &s,
-	                            .indent = 2,
-	                            .limit = COLUMNS};
-
-	for (size_t i = 0; i < count; i++)
-		if (!(rows[i].memory_bytes > memory_bytes) && rows[i].mfu > s.best)
-			s.best = rows[i].mfu;
-	for (size_t i = count; i-- > 0;)
-		if (!(rows[i].memory_bytes > memory_bytes) && rows[i].mfu >= 0.95 * s.best)
-			s.knee = i;
-	title(f, "Batches",
-	      "samples on one GPU; a larger batch costs memory, and may cost convergence");
-	ceil_grid_print(f, &g);
 }
 
 /* ---- the table of models */

@@ -50,6 +50,18 @@ struct ceil_sweep_row {
 void ceil_mfu_print_sweep(FILE *f, const struct ceil_sweep_row *rows, size_t count,
                           double memory_bytes);
 
+/* The width of every page. */
+enum { CEIL_MFU_COLUMNS = 100 };
+
+/* ceil_mfu_title - an empty line and the head of a section. */
+void ceil_mfu_title(FILE *f, const char *left, const char *right);
+/* ceil_mfu_line - one line of arithmetic: what it is, how it comes about, what it gives. */
+void ceil_mfu_line(FILE *f, const char *label, const char *how, const char *value);
+/* ceil_mfu_si_line - the same with four digits, a prefix and a unit. */
+void ceil_mfu_si_line(FILE *f, const char *label, const char *how, double value, const char *unit);
+/* ceil_mfu_sentence - text under a label, in as many lines as it needs. */
+void ceil_mfu_sentence(FILE *f, const char *label, const char *text);
+
 /* ceil_mfu_si - 859884984 -> "859.9 M": four digits and a prefix. */
 void ceil_mfu_si(char *ret_text, size_t size, double value);
 

@@ -1,0 +1,179 @@
+/* Finds what `gpuceil mfu` divides by: a run's ceilings, a part's datasheet, a figure as given. */
+#include "harness/cli/mfu_call.h"
+
+#include "harness/analysis/peaks.h"
+#include "harness/base/dtype.h"
+#include "harness/base/text.h"
+#include "harness/telemetry/nvml.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct ceil_published *figure_of(const struct ceil_part *part, enum ceil_dtype t)
+{
+	const enum ceil_dtype acc = t == CEIL_FP64   ? CEIL_FP64
+	                            : t == CEIL_INT8 ? CEIL_INT32
+	                                             : CEIL_FP32;
+	const struct ceil_published *f = ceil_published_find(part, CEIL_R_TENSOR, t, acc);
+
+	return f ? f : ceil_published_find(part, CEIL_R_FMA, t, acc);
+}
+
+static bool begins_with(const char *name, const char *typed)
+{
+	const size_t n = strlen(typed);
+
+	return !strncasecmp(name, typed, n) && (name[n] == '\0' || name[n] == ' ');
+}
+
+static enum ceil_status unknown_part(const char *typed, struct ceil_error *err)
+{
+	const char *names[128];
+	const char *near;
+	size_t count = 0;
+
+	for (; count < ceil_part_count && count + 1 < sizeof(names) / sizeof(names[0]); count++)
+		names[count] = ceil_parts[count].name;
+	names[count] = NULL;
+	near = ceil_suggest(typed, names);
+	return ceil_fail(err, CEIL_E_USAGE, "--part %s: not in the table%s%s%s", typed,
+	                 near ? "; did you mean '" : "; `gpuceil list peaks` shows it",
+	                 near ? near : "", near ? "'?" : "");
+}
+
+static bool same_figure(const struct ceil_published *a, const struct ceil_published *b)
+{
+	return a && b ? a->tflops == b->tflops : a == b;
+}
+
+/* "H200 SXM", or "A100" where every A100 has the same figure of this type. */
+static enum ceil_status find_part(const char *typed, enum ceil_dtype t,
+                                  const struct ceil_part **ret_part, struct ceil_error *err)
+{
+	const struct ceil_part *part = NULL;
+	char names[160] = "";
+	bool differ = false;
+
+	for (size_t i = 0; i < ceil_part_count; i++) {
+		const struct ceil_part *p = &ceil_parts[i];
+
+		if (!strcasecmp(p->name, typed)) {
+			*ret_part = p;
+			return CEIL_OK;
+		}
+		if (!begins_with(p->name, typed))
+			continue;
+		ceil_append(names, sizeof(names), "%s%s", part ? ", " : "", p->name);
+		differ |= part && !same_figure(figure_of(part, t), figure_of(p, t));
+		part = part ? part : p;
+	}
+	if (!part)
+		return unknown_part(typed, err);
+	if (differ)
+		return ceil_fail(err, CEIL_E_USAGE, "--part %s: which one? %s", typed, names);
+	*ret_part = part;
+	return CEIL_OK;
+}
+
+static enum ceil_status take_part(struct ceil_mfu_call *c, struct ceil_error *err)
+{
+	const struct ceil_part *part = NULL;
+	const struct ceil_published *f;
+	const enum ceil_status st = find_part(c->o.part, c->dtype, &part, err);
+	struct ceil_mfu_page *p = &c->page;
+
+	if (st != CEIL_OK)
+		return st;
+	f = figure_of(part, c->dtype);
+	if (!f || !(f->tflops > 0.0))
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "no %s figure is known for %s: give --peak-tflops",
+		                 ceil_dtype_info(c->dtype)->name, part->name);
+	if (c->row && !strstr(c->row->gpu_name, part->match))
+		fprintf(stderr, "gpuceil: warning: %s was measured on a %s, not on a %s\n",
+		        c->o.ceilings, c->row->gpu_name, part->name);
+	p->in.peak_tflops[CEIL_BY_DATASHEET] = f->tflops;
+	p->peak_mhz[CEIL_BY_DATASHEET] = f->mhz > 0.0 ? f->mhz : (double)NAN;
+	ceil_append(p->peak_source, sizeof(p->peak_source), "%s%s, %s dense",
+	            p->peak_source[0] ? "; datasheet of " : "", part->name,
+	            ceil_dtype_info(c->dtype)->name);
+	return CEIL_OK;
+}
+
+/* Cards of one name differ by a few percent, cards of another by more; no NVML, no warning. */
+static void warn_of_other_card(const struct ceil_mfu_row *row, const char *file)
+{
+	struct ceil_nvml *nvml = NULL;
+	struct ceil_nvml_info info;
+	char here[96] = "";
+
+	if (!row->gpu_uuid[0] || ceil_nvml_open(&nvml, /* err= */ NULL) != CEIL_OK)
+		return;
+	for (int i = 0; i < ceil_nvml_count(nvml); i++) {
+		ceil_nvml_info(ceil_nvml_at(nvml, i), &info);
+		if (!strcmp(info.uuid, row->gpu_uuid))
+			goto out_close;
+		ceil_copy(here, sizeof(here), info.name);
+	}
+	if (here[0])
+		fprintf(stderr,
+		        "gpuceil: warning: %s was measured on %s %s (%s), which is not in this "
+		        "machine; here is %s\n",
+		        file, !strcmp(here, row->gpu_name) ? "another" : "a", row->gpu_name,
+		        row->gpu_uuid, here);
+out_close:
+	ceil_nvml_close(nvml);
+}
+
+static enum ceil_status take_ceilings(struct ceil_mfu_call *c, struct ceil_error *err)
+{
+	const char *dtype = ceil_dtype_info(c->dtype)->name;
+	const enum ceil_status st = ceil_mfu_read(c->o.ceilings, &c->source, err);
+	struct ceil_mfu_page *p = &c->page;
+	const struct ceil_mfu_row *r;
+
+	if (st != CEIL_OK)
+		return st;
+	r = ceil_mfu_pick(c->source.rows, c->source.row_count, dtype);
+	if (!r)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "%s has no %s products: --dtype names another type", c->o.ceilings,
+		                 dtype);
+	c->row = r;
+	warn_of_other_card(r, c->o.ceilings);
+	p->in.peak_tflops[CEIL_BY_DATASHEET] = r->datasheet_tflops;
+	p->in.peak_tflops[CEIL_BY_THEORETICAL] = r->theoretical_tflops;
+	p->in.peak_tflops[CEIL_BY_BURST] = r->burst_tflops;
+	p->in.peak_tflops[CEIL_BY_SUSTAINED] = r->sustained_tflops;
+	p->peak_mhz[CEIL_BY_DATASHEET] = r->datasheet_clock_mhz;
+	p->peak_mhz[CEIL_BY_THEORETICAL] = r->theoretical_clock_mhz;
+	p->peak_mhz[CEIL_BY_SUSTAINED] = r->sustained_clock_mhz;
+	ceil_append(p->peak_source, sizeof(p->peak_source), "%s, %s dense; slowest GPU: %s%s%s",
+	            r->gpu_name, r->dtype_in, r->host, r->host[0] ? " " : "", r->device);
+	return CEIL_OK;
+}
+
+enum ceil_status ceil_mfu_take_peak(struct ceil_mfu_call *c, struct ceil_error *err)
+{
+	struct ceil_mfu_page *p = &c->page;
+	enum ceil_status st = ceil_dtype_parse(c->o.dtype, &c->dtype, err);
+
+	for (int i = 0; i < CEIL_BY_COUNT; i++) {
+		p->in.peak_tflops[i] = (double)NAN;
+		p->peak_mhz[i] = (double)NAN;
+	}
+	if (st == CEIL_OK && c->o.part && !isnan(c->o.peak_tflops))
+		st = ceil_fail(err, CEIL_E_USAGE, "give --part or --peak-tflops, not both");
+	if (st == CEIL_OK && c->o.ceilings)
+		st = take_ceilings(c, err);
+	if (st == CEIL_OK && c->o.part)
+		st = take_part(c, err);
+	if (st != CEIL_OK || isnan(c->o.peak_tflops))
+		return st;
+	p->in.peak_tflops[CEIL_BY_DATASHEET] = c->o.peak_tflops;
+	p->peak_mhz[CEIL_BY_DATASHEET] = (double)NAN;
+	ceil_append(p->peak_source, sizeof(p->peak_source), "%sdatasheet figure as given",
+	            p->peak_source[0] ? "; " : "");
+	return CEIL_OK;
+}

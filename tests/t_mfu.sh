@@ -1,0 +1,142 @@
+#!/bin/sh
+# gpuceil mfu: the published examples from the command line, every way to name a model and a peak,
+# and what is said about input that cannot be.
+. tests/scripts/tap.sh
+. tests/worlds.sh
+
+export GPUCEIL_LIB_NVML=/nonexistent/libnvidia-ml.so.1
+
+# mfu STATUS NAME OPTION...: runs it, leaves its words in $out on one line.
+mfu() {
+	want=$1 name=$2
+	shift 2
+	text=$("$gpuceil" mfu "$@" 2>&1)
+	is $? "$want" "$name: exit status"
+	out=$(printf '%s' "$text" | tr -s ' \n' ' ')
+	has_not "$(echo "$text" | awk 'length > 100' | grep -v '^gpuceil:')" "  " "$name: width"
+}
+
+# ---- published examples
+mfu 0 "GPT-2" --model gpt2
+has "$out" "6 x 124 439 808 746.6 MFLOP" "6 N"
+has "$out" "12 x 12 x 12 x 64 x 1024 113.2 MFLOP" "12 L H Q T"
+has "$out" "their sum 859.9 MFLOP" "859.9 MFLOP a token"
+mfu 0 "nanoGPT's N" --model gpt2 --embeddings logits
+has "$out" "855.2 MFLOP" "855.2"
+mfu 0 "llm.c's half" --model gpt2 --convention causal
+has "$out" "6 x 12 x 12 x 64 x 1024 56.62 MFLOP" "half of the attention"
+has "$out" "803.3 MFLOP" "803.3"
+mfu 0 "nanoGPT's notebook" --model gpt2 --convention products --step-time 0.755 --batch 100 \
+	--part "A100 40GB SXM"
+has "$out" "batch 100 / 0.755 s 132.5 /s" "its rate"
+has "$out" "115.9 / 312.0 TFLOP/s at 1410 MHz mfu 37.1 %" "37.1 %"
+mfu 0 "PaLM" --model palm-540b --tokens-per-s 238.3e3 --gpu-count 6144 --peak-tflops 275
+has "$out" "mfu 46.2 %" "46.2 %"
+mfu 0 "the worked example" --params 1e12 --convention 6n --tokens-per-s 1.6666666667 \
+	--peak-tflops 312
+has "$out" "mfu 3.2 %" "1e12 / (312e12 x 0.1) is 3.2 %, not 32 %"
+
+# ---- models
+mfu 0 "a config.json" --config tests/data/configs/mixtral-8x7b.json --seq 4096 --breakdown
+has "$out" "2 of 8 experts of 14336" "its experts"
+has "$out" "12 879 925 248" "its active parameters"
+has "$out" "ffn gate" "the breakdown"
+mfu 0 "numbers" --layers 32 --hidden 4096 --heads 32 --kv-heads 8 --ffn 14336 --gated --untied \
+	--vocab 128256 --seq 8192
+has "$out" "8 029 995 008" "Llama 3 8B but for its norms"
+mfu 0 "the table" --model list
+has "$out" "gpt2-medium 354.8 M" "has GPT-2 medium"
+mfu 2 "a mistyped model" --model gpt2-larg
+has "$out" "did you mean 'gpt2-large'?" "gets a suggestion"
+mfu 2 "two models" --model gpt2 --layers 12
+has "$out" "give one of them" "are refused"
+mfu 2 "no model" --tokens-per-s 5
+has "$out" "no model" "is refused"
+mfu 2 "a state-space model" --config tests/data/configs/mamba-130m.json
+has "$out" "a mamba cannot be counted" "is refused by name"
+mfu 2 "parameters alone" --params 7e9
+has "$out" "--convention 6n" "allow only 6 N"
+mfu 2 "no sequence" --model llama3-8b --seq 0 --config x
+has "$out" "give one of them" "one model at a time"
+
+# ---- peaks
+mfu 0 "any A100" --model gpt2 --tokens-per-s 1e5 --part A100
+has "$out" "312.0 TFLOP/s" "has one figure"
+mfu 2 "an H100" --model gpt2 --tokens-per-s 1e5 --part H100
+has "$out" "which one? H100 SXM, H100 PCIe, H100 NVL" "has several"
+mfu 2 "an unknown part" --model gpt2 --tokens-per-s 1e5 --part "RTX 4091"
+has "$out" "did you mean 'RTX 4090'?" "gets a suggestion"
+mfu 2 "no peak" --model gpt2 --tokens-per-s 1e5
+has "$out" "--peak-tflops" "says what to give"
+mfu 2 "an unknown type" --model gpt2 --tokens-per-s 1e5 --part A100 --dtype bf61
+has "$out" "bf16" "gets a suggestion"
+mfu 2 "a type without a figure" --model gpt2 --tokens-per-s 1e5 --part A100 --dtype e4m3
+has "$out" "no e4m3 figure is known" "is told"
+
+# ---- ceilings
+mkdir -p "$work/run"
+csv=$work/run/ceilings.csv
+{
+	echo "host,device,gpu_name,gpu_uuid,ceiling,value,unit,theoretical,datasheet,datasheet_clock_mhz,clock_mhz,power_w,status,dtype_in,dtype_acc,regime,pattern,m,n,k,format_version"
+	for gpu in 0 1; do
+		echo "n1,gpu$gpu,NVIDIA H200,GPU-$gpu,gemm.bf16.burst,79$gpu,TFLOP/s,1070.5,989.4,1830,1900,,ok,bf16,fp32,burst,normal,8192,8192,8192,1"
+		echo "n1,gpu$gpu,NVIDIA H200,GPU-$gpu,gemm.bf16.sustained,70$gpu,TFLOP/s,1070.5,989.4,1830,1500,700,ok,bf16,fp32,sustained,normal,8192,8192,8192,1"
+		echo "n1,gpu$gpu,NVIDIA H200,GPU-$gpu,dram.copy,4300,GB/s,4814,4800,,,,ok,fp32,,,normal,,,,1"
+	done
+} >"$csv"
+mfu 0 "a run's folder" --model llama3-8b --tokens-per-s 64e3 --gpu-count 8 --ceilings "$work/run"
+has "$out" "NVIDIA H200, bf16 dense; slowest GPU: n1 gpu0" "the slowest GPU divides"
+has "$out" "989.4 TFLOP/s at 1830 MHz mfu" "mfu over the datasheet"
+has "$out" "700.0 TFLOP/s at 1500 MHz of_sustained" "and of_sustained by its name"
+mfu 0 "another part" --model gpt2 --tokens-per-s 1e5 --ceilings "$csv" --part "A100 40GB SXM"
+has "$out" "was measured on a NVIDIA H200, not on a A100 40GB SXM" "is warned about"
+mfu 2 "a type that was not measured" --model gpt2 --tokens-per-s 1e5 --ceilings "$csv" --dtype fp16
+has "$out" "has no fp16 products" "is told"
+sed 's/,1$/,0/' "$csv" >"$work/old.csv"
+mfu 2 "an old format" --model gpt2 --tokens-per-s 1e5 --ceilings "$work/old.csv"
+has "$out" "format version 0; this program reads version 1" "is refused"
+mfu 2 "no file" --model gpt2 --tokens-per-s 1e5 --ceilings "$work/none.csv"
+has "$out" "No such file" "is named"
+if [ -e "$fakes/nvml.so" ]; then
+	GPUCEIL_LIB_NVML="$fakes/nvml.so" mfu 0 "another card" --model gpt2 --tokens-per-s 1e5 \
+		--ceilings "$csv"
+	has "$out" "(GPU-0), which is not in this machine" "is warned about"
+fi
+
+# ---- rates that cannot be
+mfu 2 "no batch" --model gpt2 --step-time 1 --part A100
+has "$out" "--step-time needs --batch" "is told"
+mfu 2 "both rates" --model gpt2 --step-time 1 --batch 1 --tokens-per-s 1 --part A100
+has "$out" "not both" "are refused"
+mfu 2 "no time" --model gpt2 --step-time 0 --batch 1 --part A100
+has "$out" "must be positive" "is refused"
+mfu 2 "a negative rate" --model gpt2 --tokens-per-s=-5 --part A100
+has "$out" "must be a positive number" "is refused"
+mfu 2 "no GPUs" --model gpt2 --tokens-per-s 5 --gpu-count 0 --part A100
+has "$out" "--gpu-count is 0" "is refused"
+mfu 2 "a negative peak" --model gpt2 --tokens-per-s 5 --peak-tflops=-312
+has "$out" "peak is -312" "is refused"
+mfu 0 "eight GPUs as one" --model llama3-8b --tokens-per-s 64e3 --part "H200 SXM"
+has "$out" "above 100 %: an input is wrong" "is impossible"
+has "$out" "whole node of 8 GPUs: --gpu-count" "and the number of GPUs is suspected"
+mfu 0 "one GPU of many" --model llama3-8b --tokens-per-s 8e3 --gpu-count 512 --part "H200 SXM"
+has "$out" "this looks like the rate of one GPU" "the rate is suspected"
+mfu 2 "a word too many" --model gpt2 fast
+has "$out" "what is 'fast'?" "is refused"
+
+# ---- the bound
+mfu 0 "attainable" --model llama3-8b --seq 4096 --batch 4 --attainable --sweep-batch \
+	--gpu-memory-gib 400 --ceilings "$work/run"
+has "$out" "mfu at most" "the bound"
+has "$out" "Adam" "the optimizer"
+has "$out" "of other shapes than their own" "rates that were not measured are told"
+has "$out" "within 5 % of the best that fits" "the batch to take"
+has "$out" "does not fit" "and the first that does not fit"
+mfu 2 "no memory ceiling" --model gpt2 --batch 8 --attainable --part A100
+has "$out" "--dram-gb-s" "says what to give"
+mfu 0 "given ceilings" --model gpt2 --batch 8 --attainable --part A100 --dram-gb-s 1400
+has "$out" "ceiling" "the peak stands for every shape"
+mfu 2 "no sizes" --params 7e9 --convention 6n --attainable --part A100 --dram-gb-s 1400
+has "$out" "needs the model's sizes" "are needed"
+
+done_testing
