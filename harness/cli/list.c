@@ -129,7 +129,10 @@ static void variant_cell(const void *user, size_t row, size_t column, char *ret_
 static void ceiling_cell(const void *user, size_t row, size_t column, char *ret_text, size_t size)
 {
 	const struct named_row *r = (const struct named_row *)user + row;
-	const struct ceil_point p = {r->bench, r->variant, NULL, r->regime, CEIL_NORMAL};
+	const struct ceil_point p = {.bench = r->bench,
+	                             .variant = r->variant,
+	                             .regime = r->regime,
+	                             .pattern = r->variant->pattern};
 
 	if (column == 0)
 		ceil_point_ceiling(&p, ret_text, size);

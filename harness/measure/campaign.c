@@ -22,6 +22,16 @@ static const struct ceil_effort efforts[] = {
          .sample_ns = 4000000,
          .budget_ns = 120000000,
          .precision = 0.002},
+	/* The power control lets a burst of some 12 ms pass and forgets it within 100 ms: short
+         * samples, each from an idle device, so that the heat of one point never judges the next
+         * (H200: after 0.3 s of work a rate is back at 98 % after 40 ms, at 99.5 % after 100). */
+	{.name = "search",
+         .min_samples = 3,
+         .max_samples = 3,
+         .sample_ns = 4000000,
+         .budget_ns = 1000000000,
+         .idle_ns = 20000000,
+         .rest_ns = 60000000},
 	{.name = "final",
          .min_samples = 20,
          .max_samples = 60,
@@ -30,7 +40,7 @@ static const struct ceil_effort efforts[] = {
          .precision = 0.001},
 	{.name = "burst",
          .min_samples = 5,
-         .max_samples = 7,
+         .max_samples = 5,
          .sample_ns = 25000000,
          .budget_ns = 4000000000,
          .idle_ns = 150000000},
@@ -39,15 +49,22 @@ static const struct ceil_effort efforts[] = {
          .max_samples = 1000,
          .sample_ns = 50000000,
          .budget_ns = 10000000000},
+	{.name = "duty",
+         .min_samples = 20,
+         .max_samples = 4000,
+         .sample_ns = 10000000,
+         .budget_ns = 20000000000,
+         .idle_ns = 1000000},
 };
 
-enum { SEARCH, FINAL, BURST, SUSTAINED };
+enum { SEARCH, COOL_SEARCH, FINAL, BURST, SUSTAINED, DUTY };
 
 /* What the search said of one entry of the plan; kept for finals. */
 struct result {
 	enum ceil_row_status status;
 	char reason[192];
 	double value, item_bytes; /* item: a copy; what is moved by it */
+	double first_ns;
 	uint32_t algorithm;
 };
 
@@ -99,7 +116,9 @@ static void on_progress(void *user, const struct ceil_outcome *so_far)
 	struct lane *l = user;
 	struct campaign *c = l->run;
 
-	ceil_gang_wait(l->gang);
+	/* Devices that work without a pause would make one wait for another. */
+	if (so_far->point.regime != CEIL_SUSTAINED && so_far->point.regime != CEIL_DUTY)
+		ceil_gang_wait(l->gang);
 	if (!c->events->progress)
 		return;
 	pthread_mutex_lock(&c->lock);
@@ -217,9 +236,11 @@ static void search_entry(struct lane *l, size_t i)
 		emit_absent(l, &e->point, r->status, r->reason, /* is_ceiling= */ false);
 		return;
 	}
-	measure(l, &e->point, SEARCH, CEIL_SEARCH, &o);
+	measure(l, &e->point, e->point.variant->burst_finalists ? COOL_SEARCH : SEARCH, CEIL_SEARCH,
+	        &o);
 	note(r, o.status, o.reason);
 	r->value = ceil_outcome_value(&o);
+	r->first_ns = o.first_ns;
 	r->algorithm = o.launch.candidate;
 	r->item_bytes = item_bytes_of(&o.work);
 	o.versus_value = versus_value(l, &o.point);
@@ -325,6 +346,7 @@ static void contest(struct lane *l, size_t first, enum ceil_regime regime, size_
 
 		p.regime = regime;
 		measure(l, &p, effort, l->results[entries[measured]].algorithm, &o[measured]);
+		o[measured].first_ns = l->results[entries[measured]].first_ns;
 	}
 	if (measured == 0) {
 		struct ceil_point p = l->in->plan.v[entries[0]].point;
@@ -385,6 +407,19 @@ static void run_sustained(struct lane *l, const struct ceil_bench *bench)
 		q.regime = CEIL_SUSTAINED;
 		emit_absent(l, &q, CEIL_ROW_SKIPPED, "left out to fit the budget",
 		            /* is_ceiling= */ true);
+	}
+}
+
+static void run_duty(struct lane *l, const struct ceil_bench *bench)
+{
+	const struct ceil_plan *plan = &l->in->plan;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct ceil_point *p = &plan->v[i].point;
+
+		if (p->bench == bench && p->duty > 0.0 && p->variant->burst_finalists &&
+		    first_of_ceiling(l, i))
+			contest(l, i, CEIL_DUTY, 1, DUTY);
 	}
 }
 
@@ -453,7 +488,7 @@ static const struct ceil_bench *next_bench(const struct campaign *c, const struc
 static void pass_all(struct campaign *c, pass_fn pass)
 {
 	for (const struct ceil_bench *b = next_bench(c, NULL); b; b = next_bench(c, b)) {
-		if (b->concurrent && c->count > 1) {
+		if (b->concurrent && c->count > 1 && !c->policy->one_by_one) {
 			pass_together(c, pass, b);
 			continue;
 		}
@@ -530,6 +565,7 @@ enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
 		st = open_lane(&c, &c.lanes[c.count], &lanes[c.count], err);
 	if (st == CEIL_OK && c.count > 0) {
 		pass_all(&c, run_bench);
+		pass_all(&c, run_duty);
 		pass_all(&c, run_sustained);
 		st = cancelled(&c, err);
 	}
@@ -555,6 +591,10 @@ void ceil_campaign_absent(const struct ceil_plan *plan, const struct ceil_device
 		events->absent(events->user, props, &p, status, reason, /* is_ceiling= */ true);
 		p.regime = CEIL_SUSTAINED;
 		if (p.variant->sustained_finalists)
+			events->absent(events->user, props, &p, status, reason,
+			               /* is_ceiling= */ true);
+		p.regime = CEIL_DUTY;
+		if (p.variant->burst_finalists && p.duty > 0.0)
 			events->absent(events->user, props, &p, status, reason,
 			               /* is_ceiling= */ true);
 	}

@@ -22,6 +22,7 @@ struct ceil_policy {
 	uint64_t timeout_ns;  /* of one wait for a device; 0: the loop's default */
 	uint64_t deadline_ns; /* no row starts after it; 0: none */
 	bool no_gate;         /* under a profiler */
+	bool one_by_one;      /* never two devices at once, whatever the bench says */
 };
 
 /* How far a run is, by the plan's prices. */
@@ -32,7 +33,7 @@ struct ceil_progress {
 /* Called one at a time, from whichever thread measures. */
 struct ceil_events {
 	void *user;
-	/* A measured row. @role: "search", "final" or "sustained". */
+	/* A measured row. @role: "search", "final", "burst", "sustained" or "duty". */
 	void (*outcome)(void *user, const struct ceil_device *dev, const struct ceil_outcome *o,
 	                const char *role, bool is_ceiling);
 	/* A row that was not measured. */

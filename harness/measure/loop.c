@@ -69,10 +69,15 @@ double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double ti
 	}
 }
 
-/* The median; of a sustained row the mean of the steady part. */
+static bool runs_until_steady(const struct ceil_point *p)
+{
+	return p->regime == CEIL_SUSTAINED || p->regime == CEIL_DUTY;
+}
+
+/* The median; of a row that runs until it is steady the mean of that part. */
 static double outcome_time_ns(const struct ceil_outcome *o)
 {
-	return o->point.regime == CEIL_SUSTAINED ? o->stats.mean : o->stats.median;
+	return runs_until_steady(&o->point) ? o->stats.mean : o->stats.median;
 }
 
 double ceil_outcome_value(const struct ceil_outcome *o)
@@ -173,8 +178,6 @@ static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
                                const struct ceil_effort *effort, uint32_t algorithm,
                                struct ceil_outcome *o, struct ceil_error *err)
 {
-	/* Short samples: heat and power average over a few milliseconds at most. */
-	const uint64_t short_ns = CEIL_NS_PER_MS;
 	enum ceil_status st = CEIL_OK;
 
 	if (algorithm != CEIL_SEARCH && algorithm >= o->candidates)
@@ -183,10 +186,7 @@ static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
 	if (algorithm != CEIL_SEARCH)
 		s->launch.candidate = algorithm;
 	else if (o->candidates > 1)
-		st = ceil_search_candidate(m, s, o->candidates,
-		                           effort->sample_ns < short_ns ? effort->sample_ns
-		                                                        : short_ns,
-		                           &o->first_ns, err);
+		st = ceil_search_candidate(m, s, o->candidates, effort, &o->first_ns, err);
 	if (st == CEIL_OK && s->point->bench->describe)
 		s->point->bench->describe(&s->launch, o->algorithm, sizeof(o->algorithm));
 	if (st == CEIL_OK)
@@ -245,26 +245,41 @@ static enum ceil_status keep(const struct ceil_setup *s, const struct ceil_sampl
 	return st;
 }
 
+/* Until the next sample; of a duty row, what makes the last one its share of the time. */
+static uint64_t idle_after(const struct ceil_point *p, const struct ceil_effort *effort,
+                           const struct ceil_sample *x)
+{
+	if (p->regime != CEIL_DUTY)
+		return effort->idle_ns;
+	return (uint64_t)(x->time_ns * (double)x->batch * (1.0 - p->duty) / p->duty);
+}
+
 static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
                                      const struct ceil_effort *effort, struct ceil_outcome *o,
                                      struct ceil_error *err)
 {
-	const bool burst = s->point->regime == CEIL_BURST;
-	const struct ceil_stop_rule *rule = ceil_stop_rule_find(burst ? "count" : "precise");
+	/* From an idle device each time: all samples are alike, and the first is no warm-up. */
+	const bool cool = effort->idle_ns > 0;
+	const bool steady = runs_until_steady(s->point);
+	const struct ceil_stop_rule *rule = ceil_stop_rule_find(steady ? "steady"
+	                                                        : cool ? "count"
+	                                                               : "precise");
 	enum ceil_status st = ceil_sample_grow(m, s, effort->sample_ns, err);
 	const uint64_t from_ns = ceil_now_ns();
+	uint64_t idle_ns = effort->rest_ns > effort->idle_ns ? effort->rest_ns : effort->idle_ns;
 
 	while (st == CEIL_OK && o->stop == CEIL_GO_ON) {
 		struct ceil_sample x;
 
 		st = may_go_on(m, o, err);
-		if (st == CEIL_OK && effort->idle_ns)
-			ceil_sleep_ns(effort->idle_ns);
+		if (st == CEIL_OK && idle_ns)
+			ceil_sleep_ns(idle_ns);
 		if (st == CEIL_OK)
 			st = ceil_sample_batch(m, s, &x, err);
 		if (st != CEIL_OK)
 			break;
-		st = keep(s, &x, !burst, o, err);
+		idle_ns = idle_after(s->point, effort, &x);
+		st = keep(s, &x, !cool, o, err);
 		o->stop = rule->step(&o->series, effort, ceil_now_ns() - from_ns);
 		if (m->options.progress)
 			m->options.progress(m->options.user, o);
@@ -295,6 +310,8 @@ static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
 	ceil_nvml_read(m->options.gpu, &before);
 	st = s->point->regime == CEIL_SUSTAINED ? ceil_sample_sustained(m, s, effort, o, err)
 	                                        : sample_until(m, s, effort, o, err);
+	if (runs_until_steady(s->point))
+		o->steady_from = ceil_steady_from(&o->series);
 	ceil_nvml_read(m->options.gpu, &after);
 	ceil_window_of(&before, &after, &o->window);
 	ceil_watch_stats_of(m->options.watch, "sm_mhz", before.at_ns, after.at_ns, &clocks);
@@ -302,6 +319,50 @@ static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
 	o->link = link_of(&before, &after);
 	if (st == CEIL_OK && s->point->bench->remark)
 		s->point->bench->remark(s->point, &m->dev->props, &s->launch, s->buf, &o->remark);
+	return st;
+}
+
+static enum ceil_status hash_outputs(struct ceil_meter *m, const struct ceil_setup *s,
+                                     uint64_t *ret_hash, struct ceil_error *err)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < s->point->bench->buf_count; i++) {
+		uint64_t one = 0;
+		enum ceil_status st;
+
+		if (s->buf[i].role != CEIL_OUTPUT || s->buf[i].bytes == 0)
+			continue;
+		st = m->dev->backend->hash(m->dev, &s->buf[i], s->launch.buf[i], &one, err);
+		if (st != CEIL_OK)
+			return st;
+		sum += one;
+	}
+	*ret_hash = sum;
+	return CEIL_OK;
+}
+
+/* The first launch and the last must write the same bits: silent corruption shows here. */
+static enum ceil_status sample_hashed(struct ceil_meter *m, struct ceil_setup *s,
+                                      const struct ceil_effort *effort, struct ceil_outcome *o,
+                                      struct ceil_error *err)
+{
+	uint64_t last = 0;
+	enum ceil_status st;
+
+	if (!s->point->bench->repeatable)
+		return sample(m, s, effort, o, err);
+	st = hash_outputs(m, s, &o->output_hash, err);
+	if (st == CEIL_OK)
+		st = sample(m, s, effort, o, err);
+	if (st == CEIL_OK)
+		st = hash_outputs(m, s, &last, err);
+	if (st == CEIL_OK && last != o->output_hash)
+		return ceil_fail(err, CEIL_E_WRONG,
+		                 "the last launch wrote other bits than the first (hash %016llx, "
+		                 "first %016llx): silent corruption",
+		                 (unsigned long long)last, (unsigned long long)o->output_hash);
+	o->hashed = st == CEIL_OK;
 	return st;
 }
 
@@ -326,9 +387,7 @@ static enum ceil_status check(struct ceil_meter *m, struct ceil_setup *s, struct
 
 static void conclude(struct ceil_outcome *o)
 {
-	const bool sustained = o->point.regime == CEIL_SUSTAINED;
-
-	if (sustained && o->steady_from >= o->series.count) {
+	if (runs_until_steady(&o->point) && o->steady_from >= o->series.count) {
 		/* What was measured stays, its second half, and the row says that it moved. */
 		o->steady_from = o->series.count / 2;
 		o->status = CEIL_ROW_UNSTABLE;
@@ -397,7 +456,7 @@ enum ceil_status ceil_meter_point(struct ceil_meter *m, const struct ceil_point 
 		st = choose(m, &s, effort, algorithm, ret_o, err);
 	if (st == CEIL_OK) {
 		p->bench->work(p, &s.launch, &ret_o->work);
-		st = sample(m, &s, effort, ret_o, err);
+		st = sample_hashed(m, &s, effort, ret_o, err);
 	}
 	if (st == CEIL_OK)
 		st = check(m, &s, ret_o, err);

@@ -45,10 +45,13 @@ struct ceil_outcome {
 	size_t steady_from;        /* first sample that counts */
 	struct ceil_stats stats;
 	enum ceil_stop stop;
-	uint32_t candidates; /* algorithms tried */
-	char algorithm[192]; /* the chosen one in words, or "" */
-	double first_ns;     /* median time of candidate 0 in the search, NAN */
-	bool checked;        /* the exact check passed */
+	uint32_t candidates;  /* algorithms tried */
+	char algorithm[192];  /* the chosen one in words, or "" */
+	double first_ns;      /* median time of candidate 0 in the search, NAN */
+	bool checked;         /* the exact check passed */
+	bool hashed;          /* output_hash is there: of a bench whose outputs are repeatable */
+	uint64_t output_hash; /* of the timed outputs, the same before the first and after the last
+	                         sample */
 	struct ceil_window window;
 	struct ceil_link link;
 	struct ceil_remark remark;

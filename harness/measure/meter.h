@@ -54,12 +54,13 @@ CEIL_MUST_CHECK enum ceil_status ceil_sample_sustained(struct ceil_meter *m, str
 
 /*
  * ceil_search_candidate - times all candidates interleaved, the slower half leaving after each
- * round, and sets s->launch.candidate to the winner.
+ * round, and sets s->launch.candidate to the winner. Before each round, effort's idle time.
  * @ret_first_ns: the median time of candidate 0.
  * A candidate that fails to launch leaves; CEIL_E_UNSUPPORTED when none is left.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *s,
-                                                       uint32_t count, uint64_t sample_ns,
+                                                       uint32_t count,
+                                                       const struct ceil_effort *effort,
                                                        double *ret_first_ns,
                                                        struct ceil_error *err);
 

@@ -292,6 +292,5 @@ enum ceil_status ceil_sample_sustained(struct ceil_meter *m, struct ceil_setup *
 		if (m->options.progress)
 			m->options.progress(m->options.user, o);
 	}
-	o->steady_from = ceil_steady_from(&o->series);
 	return st == CEIL_OK ? ceil_sample_wait(m, err) : st;
 }

@@ -1,13 +1,14 @@
 /* Candidates: every algorithm timed, interleaved, the slower half leaving after each round. */
 #include "harness/base/alloc.h"
 #include "harness/base/cancel.h"
+#include "harness/base/clock.h"
 #include "harness/measure/meter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 /* A round each until so few are left; they get some more, so that noise does not choose. */
-enum { LAST_FEW = 2, LAST_ROUNDS = 5 };
+enum { LAST_FEW = 2, LAST_ROUNDS = 3 };
 
 struct candidate {
 	uint32_t index;
@@ -18,7 +19,7 @@ struct candidate {
 struct search {
 	struct candidate *v;
 	uint32_t alive;
-	uint64_t sample_ns;
+	uint64_t idle_ns; /* before each round: all candidates of a round are as cool */
 };
 
 /*
@@ -76,6 +77,8 @@ static enum ceil_status round_of(struct ceil_meter *m, struct ceil_setup *s, str
 {
 	enum ceil_status st = CEIL_OK;
 
+	if (q->idle_ns)
+		ceil_sleep_ns(q->idle_ns);
 	for (uint32_t i = 0; i < q->alive && st == CEIL_OK; i++) {
 		st = sample_one(m, s, &q->v[i], err);
 		if (st == CEIL_OK && ceil_cancel_signal())
@@ -122,10 +125,14 @@ static enum ceil_status halve(struct ceil_meter *m, struct ceil_setup *s, struct
 }
 
 enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *s, uint32_t count,
-                                       uint64_t sample_ns, double *ret_first_ns,
+                                       const struct ceil_effort *effort, double *ret_first_ns,
                                        struct ceil_error *err)
 {
-	struct search q = {ceil_alloc(count, sizeof(struct candidate), err), 0, sample_ns};
+	/* Short samples: heat and power average over a few milliseconds at most. */
+	const uint64_t sample_ns =
+		effort->sample_ns < CEIL_NS_PER_MS ? effort->sample_ns : CEIL_NS_PER_MS;
+	struct search q = {.v = ceil_alloc(count, sizeof(struct candidate), err),
+	                   .idle_ns = effort->idle_ns};
 	enum ceil_status st;
 	uint32_t warmed = 0;
 
@@ -136,7 +143,7 @@ enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *
 	if (st == CEIL_OK) {
 		/* One batch size for all, found with the library's first choice. */
 		s->launch.candidate = q.v[0].index;
-		st = ceil_sample_grow(m, s, q.sample_ns, err);
+		st = ceil_sample_grow(m, s, sample_ns, err);
 	}
 	if (st == CEIL_OK)
 		st = halve(m, s, &q, err);

@@ -23,6 +23,7 @@ struct ceil_effort {
 	uint64_t sample_ns; /* wished length of one sample */
 	uint64_t budget_ns; /* of all samples */
 	uint64_t idle_ns;   /* before each sample: the burst protocol */
+	uint64_t rest_ns;   /* before the first instead, if longer: the search's heat leaves */
 	double precision;   /* half-width of the interval over the median */
 };
 
