@@ -68,6 +68,10 @@ static struct ceil_outcome outcome(const struct ceil_variant *v, double time_ns,
 	                         .candidates = 1,
 	                         .checked = true,
 	                         .stop = CEIL_STOP_PRECISE,
+	                         .link = {-1, -1},
+	                         .remark = {.gpu_busy = ABSENT, .host_node = -1},
+	                         .half_bytes = ABSENT,
+	                         .versus_value = ABSENT,
 	                         .window = {.seconds = 2.5,
 	                                    .power_w = 650,
 	                                    .energy_j = 1625,
@@ -127,6 +131,56 @@ static void test_memory_row(void)
 	is_u64(r.format_version, CEIL_FORMAT_VERSION, "format version");
 	ok(r.host[0] != '\0' && r.tool_version[0] != '\0', "host and tool version are there");
 	ok(!ceil_record_bad(&r), "an ok row leaves the exit status alone");
+}
+
+static const struct ceil_variant link_variant = {.name = "ce",
+                                                 .backend = "cuda",
+                                                 .ceiling = "h2d.pageable",
+                                                 .unit = CEIL_GB_S,
+                                                 .resource = CEIL_R_HOSTLINK,
+                                                 .versus = "h2d.pinned",
+                                                 .tolerance = 0.05};
+
+static void test_link_row(void)
+{
+	const struct ceil_device_props d = h200();
+	struct ceil_variant both = link_variant;
+	struct ceil_sample s[16];
+	struct ceil_outcome o = outcome(&link_variant, 1e7, ABSENT, s, 16);
+	struct ceil_record r;
+
+	o.work.bytes_wire = 5.5e8;
+	ceil_record_fill(&r, &o, &d, "final");
+	is_close(r.value, 55, 1e-9, "one direction of a link");
+	is_close(r.theoretical, ABSENT, 0, "without NVML the link is unknown");
+	is_text(r.link, "", "and has no name");
+	is_text(r.versus, "", "nothing stands beside");
+	is_close(r.half_size_bytes, ABSENT, 0, "no curve");
+	is_u64(r.host_node, CEIL_ABSENT_U64, "no node");
+	o.link = (struct ceil_link){5, 16};
+	o.half_bytes = 1e5;
+	o.versus_value = 60;
+	o.remark.host_node = 1;
+	ceil_copy(o.remark.locality, sizeof(o.remark.locality), "far");
+	ceil_copy(o.remark.note, sizeof(o.remark.note), "staged");
+	ceil_record_fill(&r, &o, &d, "final");
+	is_close(r.theoretical, 57.614, 0.001, "PCIe 5.0 x16 carries this");
+	is_close(r.of_theoretical, 55 / 57.614, 1e-4, "of it");
+	is_text(r.link, "PCIe 5.0 x16", "its name");
+	is_text(r.limited_by, "link", "limited by the link");
+	is_close(r.half_size_bytes, 1e5, 0, "half of it at this size");
+	is_text(r.versus, "h2d.pinned", "another ceiling beside it");
+	is_close(r.versus_value, 60, 0, "with its value");
+	is_u64(r.host_node, 1, "the node");
+	is_text(r.locality, "far", "is far");
+	is_text(r.note, "staged", "a note");
+	is_close(r.gpu_busy, ABSENT, 0, "kernels told nothing");
+	both.both_ways = true;
+	o.point.variant = &both;
+	o.remark.gpu_busy = 0.25;
+	ceil_record_fill(&r, &o, &d, "final");
+	is_close(r.theoretical, 2 * 57.614, 0.001, "both ways carry twice that");
+	is_close(r.gpu_busy, 0.25, 0, "kernels ran a quarter of the time");
 }
 
 static void test_gemm_row(void)
@@ -326,10 +380,8 @@ static void test_short_window(void)
 
 static void test_absent(void)
 {
-	const struct ceil_point p = {.bench = &bench,
-	                             .variant = &gemm_variant,
-	                             .cas = &big,
-	                             .regime = CEIL_BURST};
+	const struct ceil_point p = {
+		.bench = &bench, .variant = &gemm_variant, .cas = &big, .regime = CEIL_BURST};
 	struct ceil_record r;
 
 	ceil_record_absent(&r, &p, /* props= */ NULL, CEIL_ROW_UNSUPPORTED, "no NVIDIA device");
@@ -387,7 +439,8 @@ static void test_tables(void)
 		"of_theoretical,datasheet,datasheet_clock_mhz,clock_mhz,of_clock,limited_by,"
 		"spread,samples,power_w,throttle,status,reason,dtype_in,dtype_acc,dtype_out,regime,"
 		"pattern,variant,size_bytes,m,n,k,rank,ranks,sm_active,tensor_active,dram_active,"
-		"temp_start_c,temp_end_c,driver,tool_version,format_version";
+		"temp_start_c,temp_end_c,driver,tool_version,format_version,"
+		"gpu_busy,half_size_bytes,host_node,locality,link,versus,versus_value,note";
 	char names[1024] = "";
 
 	for (size_t i = 0; i < ceil_table_ceilings.field_count; i++)
@@ -404,6 +457,7 @@ static void test_tables(void)
 int main(void)
 {
 	test_memory_row();
+	test_link_row();
 	test_gemm_row();
 	test_statuses();
 	test_over_peak_at_the_clock_held();

@@ -5,7 +5,7 @@
 #define SAMPLE(member, unit, doc) CEIL_FIELD(struct ceil_sample_row, member, unit, 1, doc)
 #define COUNT(table)              (sizeof(table) / sizeof((table)[0]))
 
-/* records.csv has all of these; ceilings.csv is what comes up to format_version. */
+/* records.csv has all of these; ceilings.csv is what comes up to note. */
 static const struct ceil_field record_fields[] = {
 	RECORD(host, "", "name of the machine"),
 	RECORD(device, "", "gpu0 ... by nvidia-smi's index; cpu, cpu.node0; gpu: no GPU was found"),
@@ -57,6 +57,16 @@ static const struct ceil_field record_fields[] = {
 	RECORD(driver, "", "version of what drives the device"),
 	RECORD(tool_version, "", "of gpuceil"),
 	RECORD(format_version, "", "of this file; grows when a column is renamed or re-defined"),
+	RECORD(gpu_busy, "ratio",
+               "share of the time in which at least one kernel ran, by the kernels' own clocks"),
+	RECORD(half_size_bytes, "bytes",
+               "size at which half of the value is reached, from the sweep over sizes"),
+	RECORD(host_node, "", "NUMA node of the host's memory; empty: wherever the system put it"),
+	RECORD(locality, "", "of that memory to the device: near, far; unknown: nothing tells"),
+	RECORD(link, "", "between host and GPU, read right after the last launch: PCIe 5.0 x16"),
+	RECORD(versus, "", "another ceiling that stands beside this one"),
+	RECORD(versus_value, "unit", "its value in this run, at the same case where it has that"),
+	RECORD(note, "", "what a reader of the row must know"),
 
 	RECORD(bench, "", "the benchmark that the row comes from"),
 	RECORD(backend, "", "cuda or host"),
@@ -101,8 +111,8 @@ static const struct ceil_field sample_fields[] = {
 	SAMPLE(drop, "", "why it does not count: warm-up, too short, preempted; empty: it counts"),
 };
 
-/* The prefix of record_fields that architecture.md gives to ceilings.csv; t_record checks it. */
-enum { CEILING_FIELDS = 41 };
+/* The prefix of record_fields that ceilings.csv has; t_record checks it. */
+enum { CEILING_FIELDS = 49 };
 
 const struct ceil_table ceil_table_ceilings = {
 	.name = "ceilings.csv",

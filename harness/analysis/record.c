@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "harness/analysis/limit.h"
+#include "harness/analysis/link.h"
 #include "harness/analysis/peaks.h"
 #include "harness/base/dtype.h"
 #include "harness/base/text.h"
@@ -107,6 +108,8 @@ static void fill_sizes(struct ceil_record *r, const struct ceil_outcome *o,
 		if (buf[i].role != CEIL_WORKSPACE && buf[i].bytes > largest)
 			largest = buf[i].bytes;
 	}
+	if (largest == 0)
+		return;
 	r->size_bytes = largest;
 	if (cache > 0)
 		r->footprint_over_cache = (double)largest / (double)cache;
@@ -161,6 +164,37 @@ static void fill_peaks(struct ceil_record *r, const struct ceil_outcome *o,
 	r->datasheet_clock_mhz = peak.datasheet_mhz;
 	r->of_theoretical = r->value / peak.theoretical;
 	r->of_clock = r->value / (peak.per_mhz * r->clock_mhz);
+}
+
+/* A link has the peak of what it was while it worked, which no table knows. */
+static void fill_link(struct ceil_record *r, const struct ceil_outcome *o,
+                      const struct ceil_device_props *props)
+{
+	const struct ceil_variant *v = o->point.variant;
+
+	if (v->resource != CEIL_R_HOSTLINK)
+		return;
+	ceil_link_name(&o->link, props, r->link, sizeof(r->link));
+	if (v->unit != CEIL_GB_S)
+		return;
+	r->theoretical = ceil_link_gb_s(&o->link, props) * (v->both_ways ? 2.0 : 1.0);
+	r->of_theoretical = r->value / r->theoretical;
+}
+
+static void fill_remark(struct ceil_record *r, const struct ceil_outcome *o)
+{
+	const struct ceil_variant *v = o->point.variant;
+
+	r->gpu_busy = o->remark.gpu_busy;
+	if (o->remark.host_node >= 0)
+		r->host_node = (uint64_t)o->remark.host_node;
+	ceil_copy(r->locality, sizeof(r->locality), o->remark.locality);
+	ceil_copy(r->note, sizeof(r->note), o->remark.note);
+	r->half_size_bytes = o->half_bytes;
+	if (!v->versus || isnan(o->versus_value))
+		return;
+	ceil_copy(r->versus, sizeof(r->versus), v->versus);
+	r->versus_value = o->versus_value;
 }
 
 static void fill_limit(struct ceil_record *r, const struct ceil_outcome *o,
@@ -288,6 +322,8 @@ void ceil_record_fill(struct ceil_record *ret_r, const struct ceil_outcome *o,
 	fill_times(ret_r, o);
 	fill_window(ret_r, &o->window);
 	fill_peaks(ret_r, o, props);
+	fill_link(ret_r, o, props);
+	fill_remark(ret_r, o);
 	fill_limit(ret_r, o, props);
 	if (o->status != CEIL_ROW_CANCELLED)
 		judge(ret_r, o);

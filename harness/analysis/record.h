@@ -26,6 +26,11 @@ struct ceil_record {
 	double sm_active, tensor_active, dram_active, temp_start_c, temp_end_c;
 	char driver[48], tool_version[48];
 	uint64_t format_version;
+	double gpu_busy, half_size_bytes;
+	uint64_t host_node;
+	char locality[12], link[24], versus[24];
+	double versus_value;
+	char note[160];
 	/* records.csv adds these. */
 	char bench[24], backend[12], cas[64], timing[8], role[12];
 	double theoretical_clock_mhz, footprint_over_cache;

@@ -20,6 +20,8 @@ struct ceil_device_props {
 	int vector_bits, fma_pipes;        /* host: widest vectors, FMA pipes; 0 unknown */
 	bool integrated;                   /* memory shared with the host */
 	double max_sm_mhz, max_memory_mhz; /* NAN: unknown */
+	int host_nodes;  /* NUMA nodes of the host that have cores we may use; 0 unknown */
+	double c2c_gb_s; /* NVLink-C2C to the host, one direction; NAN or 0: none */
 };
 
 /* What a buffer lives in, and what it is for: inputs are filled, outputs poisoned. */
