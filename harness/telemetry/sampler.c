@@ -12,7 +12,6 @@
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
 
-/* How long a driver may hold the thread when it shall end. */
 #define PATIENCE_NS (2 * (uint64_t)CEIL_NS_PER_S)
 
 struct reading {
@@ -136,7 +135,7 @@ static int start_thread(struct ceil_sampler *s)
 /* Return: whether the thread has ended. */
 static bool stop_thread(struct ceil_sampler *s)
 {
-	const uint64_t give_up_ns = ceil_now_ns() + PATIENCE_NS;
+	const uint64_t give_up_ns = ceil_now_ns() + s->options.patience_ns;
 	const struct timespec until = timespec_of(give_up_ns);
 	bool ended;
 
@@ -241,6 +240,8 @@ enum ceil_status ceil_sampler_open(const struct ceil_source_target *targets, siz
 	s->options = *options;
 	if (s->options.interval_ns == 0)
 		s->options.interval_ns = CEIL_SAMPLER_INTERVAL_NS;
+	if (s->options.patience_ns == 0)
+		s->options.patience_ns = PATIENCE_NS;
 	st = open_all(s, targets, count, err);
 	if (st != CEIL_OK) {
 		free_sampler(s);

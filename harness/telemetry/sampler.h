@@ -20,6 +20,7 @@ enum { CEIL_SAMPLER_RING = 1024 };
 
 struct ceil_sampler_options {
 	uint64_t interval_ns; /* 0: CEIL_SAMPLER_INTERVAL_NS */
+	uint64_t patience_ns; /* how long a driver may hold the thread at the end; 0: 2 s */
 	/* Called for every reading, from the sampler's thread only; may be NULL. */
 	void (*row)(void *user, const struct ceil_telemetry_row *row);
 	void *user;
@@ -39,8 +40,8 @@ CEIL_MUST_CHECK enum ceil_status ceil_sampler_open(const struct ceil_source_targ
 
 /*
  * ceil_sampler_close - stops the thread, within milliseconds. NULL is fine.
- * Return: false if a driver holds the thread for over two seconds. The sampler stays then, and
- * nothing that it reads may be closed: the process can only leave by _exit.
+ * Return: false if a driver holds the thread for longer than patience. The sampler stays then, and
+ * nothing that it reads may be closed: the process can only leave by _exit, or try again.
  */
 CEIL_MUST_CHECK bool ceil_sampler_close(struct ceil_sampler *s);
 

@@ -5,12 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * FAKE_NVML_COUNT=2           GPUs
  * FAKE_NVML_FAIL=name=15,...  these functions return that code; "nvmlDevice*=15" for all of them
  * FAKE_NVML_FIELD_FAIL=185,83 these fields are not supported
  * FAKE_NVML_LOST=1            the handle of this index cannot be had (15)
+ * FAKE_NVML_HOLD_MS=500       every reading of utilisation takes so long
  * FAKE_NVML_PIDS=4242,77      compute processes
  * FAKE_NVML_<anything>=n      a value; the defaults stand at the calls
  * Units, codes and forms of text are those of an H200 under driver 580.159.04.
@@ -317,7 +319,11 @@ FAKE(nvmlDeviceGetMemoryInfo_v2, struct ceil_nv_device *dev, struct ceil_nv_memo
 FAKE(nvmlDeviceGetUtilizationRates, struct ceil_nv_device *dev,
      struct ceil_nv_utilization *ret_util)
 {
+	const double hold_ms = value("HOLD_MS", 0);
+
 	(void)dev;
+	if (hold_ms > 0)
+		(void)usleep((useconds_t)(hold_ms * 1e3));
 	ret_util->memory = 3;
 	return give(__func__, &ret_util->gpu, value("UTIL", 0));
 }
@@ -344,7 +350,84 @@ FAKE(nvmlDeviceGetTotalEccErrors, struct ceil_nv_device *dev, int type, int coun
 	(void)dev;
 	if (counter != CEIL_NV_ECC_VOLATILE)
 		return CEIL_NV_NOT_SUPPORTED;
-	return give_u64(__func__, ret_count, type == CEIL_NV_ECC_CORRECTED ? 7 : 0);
+	return give_u64(__func__, ret_count,
+	                type == CEIL_NV_ECC_CORRECTED ? value("ECC_CORRECTED", 7)
+	                                              : value("ECC_UNCORRECTED", 0));
+}
+
+FAKE(nvmlDeviceGetRemappedRows, struct ceil_nv_device *dev, unsigned *ret_corrected,
+     unsigned *ret_uncorrected, unsigned *ret_pending, unsigned *ret_failed)
+{
+	(void)dev;
+	*ret_corrected = (unsigned)value("ROWS_CORRECTED", 1);
+	*ret_uncorrected = (unsigned)value("ROWS_UNCORRECTED", 0);
+	*ret_pending = (unsigned)value("REMAP_PENDING", 0);
+	*ret_failed = (unsigned)value("REMAP_FAILED", 0);
+	return ordered(__func__);
+}
+
+FAKE(nvmlDeviceGetPcieReplayCounter, struct ceil_nv_device *dev, unsigned *ret_value)
+{
+	(void)dev;
+	return give(__func__, ret_value, value("PCIE_REPLAYS", 2));
+}
+
+FAKE(nvmlDeviceGetNvLinkErrorCounter, struct ceil_nv_device *dev, unsigned link, int counter,
+     uint64_t *ret_count)
+{
+	(void)dev;
+	(void)link;
+	return give_u64(__func__, ret_count, counter == CEIL_NV_LINK_REPLAY ? 3 : 0);
+}
+
+FAKE(nvmlDeviceGetClock, struct ceil_nv_device *dev, int type, int which, unsigned *ret_mhz)
+{
+	(void)dev;
+	(void)type;
+	return give(__func__, ret_mhz,
+	            which == CEIL_NV_CLOCK_APP_TARGET ? value("APP_MHZ", 1980) : 1980);
+}
+
+/* FAKE_NVML_XIDS=79,48: errors of the first GPU, told once each. */
+struct ceil_nv_events {
+	struct ceil_nv_device *dev;
+	const char *at;
+};
+
+FAKE(nvmlEventSetCreate, struct ceil_nv_events **ret_set)
+{
+	*ret_set = calloc(1, sizeof(**ret_set));
+	return ordered(__func__);
+}
+
+FAKE(nvmlEventSetFree, struct ceil_nv_events *set)
+{
+	free(set);
+	return ordered(__func__);
+}
+
+FAKE(nvmlDeviceRegisterEvents, struct ceil_nv_device *dev, uint64_t types,
+     struct ceil_nv_events *set)
+{
+	if (!set->dev)
+		set->dev = dev;
+	return types == CEIL_NV_EVENT_XID ? ordered(__func__) : CEIL_NV_NOT_SUPPORTED;
+}
+
+FAKE(nvmlEventSetWait_v2, struct ceil_nv_events *set, struct ceil_nv_event *ret_event,
+     unsigned wait_ms)
+{
+	(void)wait_ms;
+	if (!set->at)
+		set->at = setting("XIDS");
+	if (!set->at || !*set->at)
+		return CEIL_NV_TIMEOUT;
+	ret_event->dev = set->dev;
+	ret_event->type = CEIL_NV_EVENT_XID;
+	ret_event->data = (uint64_t)strtol(set->at, NULL, 10);
+	set->at += strcspn(set->at, ",");
+	set->at += *set->at == ',';
+	return ordered(__func__);
 }
 
 FAKE(nvmlDeviceGetComputeRunningProcesses_v3, struct ceil_nv_device *dev, unsigned *count,
@@ -424,6 +507,13 @@ static void give_field(struct ceil_nv_field *f)
 		break;
 	case CEIL_NV_FI_LINK_COUNT:
 		set_unsigned(f, value("LINKS", 18));
+		break;
+	case CEIL_NV_FI_LINK_REPLAY:
+		set_u64(f, value("LINK_REPLAYS", 0));
+		break;
+	case CEIL_NV_FI_LINK_RECOVERY:
+	case CEIL_NV_FI_LINK_CRC:
+		set_u64(f, 0);
 		break;
 	case CEIL_NV_FI_LINK_SPEED:
 		set_unsigned(f, 25781);
