@@ -104,21 +104,29 @@ struct session {
 	struct ceil_error first; /* the first failure to write; measuring goes on */
 };
 
+static void note_failure(struct session *s, enum ceil_status st, const struct ceil_error *err)
+{
+	if (st != CEIL_OK && s->first.status == CEIL_OK)
+		s->first = *err;
+}
+
+/* A file that cannot be written costs the file: the table at the end still has the row. */
 static void keep(struct session *s, const struct ceil_record *r, bool is_ceiling)
 {
 	struct ceil_error err = {CEIL_OK, ""};
 	void *v = s->ceilings;
-	enum ceil_status st = ceil_run_add(s->run, r, is_ceiling, &err);
+	enum ceil_status st;
 
 	s->bad |= ceil_record_bad(r);
-	if (st == CEIL_OK && is_ceiling)
-		st = ceil_grow(&v, &s->ceiling_cap, s->ceiling_count + 1, sizeof(*r), &err);
-	if (st == CEIL_OK && is_ceiling) {
-		s->ceilings = v;
-		s->ceilings[s->ceiling_count++] = *r;
-	}
-	if (st != CEIL_OK && s->first.status == CEIL_OK)
-		s->first = err;
+	note_failure(s, ceil_run_add(s->run, r, is_ceiling, &err), &err);
+	if (!is_ceiling)
+		return;
+	st = ceil_grow(&v, &s->ceiling_cap, s->ceiling_count + 1, sizeof(*r), &err);
+	note_failure(s, st, &err);
+	if (st != CEIL_OK)
+		return;
+	s->ceilings = v;
+	s->ceilings[s->ceiling_count++] = *r;
 }
 
 static void on_outcome(void *user, const struct ceil_device *dev, const struct ceil_outcome *o,
@@ -131,8 +139,7 @@ static void on_outcome(void *user, const struct ceil_device *dev, const struct c
 	ceil_record_fill(&r, o, &dev->props, role);
 	ceil_screen_row(&s->screen, dev->props.label, o);
 	keep(s, &r, is_ceiling);
-	if (ceil_run_add_samples(s->run, &r, o, &err) != CEIL_OK && s->first.status == CEIL_OK)
-		s->first = err;
+	note_failure(s, ceil_run_add_samples(s->run, &r, o, &err), &err);
 }
 
 static void on_absent(void *user, const struct ceil_device_props *props, const struct ceil_point *p,
