@@ -23,6 +23,7 @@ static struct ceil_attain_input input_of(const char *name, uint64_t batch, uint6
 	const struct ceil_model *m = &ceil_models[0];
 	struct ceil_attain_input in = {.rate = flat,
 	                               .user = rate,
+	                               .best_tflops = *rate,
 	                               .batched_tflops = (double)NAN,
 	                               .dram_gb_s = 4000.0,
 	                               .all_reduce_gb_s = (double)NAN,
@@ -239,6 +240,24 @@ static void shapes_come_from_records(void)
 	is_u64(ceil_gemm_points_of(r, count, "bf16", "gpu1", points), 0, "no other GPU");
 }
 
+static void shapes_to_measure_are_listed_once(void)
+{
+	const double rate = 600.0;
+	const struct ceil_attain_input in = input_of("gpt2", 8, 1024, &rate);
+	struct ceil_gemm_point points[3 * CEIL_MAX_GEMMS];
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, points);
+
+	/* qkv, output, up, down and logits in three passes; output's forward and dgrad are one, up
+	 * and down share their forward and dgrad. */
+	is_u64(count, 12, "twelve different products");
+	is_u64(points[0].n, 2304, "qkv first");
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			ok(points[i].m != points[j].m || points[i].n != points[j].n ||
+			           points[i].k != points[j].k,
+			   "%zu and %zu differ", i, j);
+}
+
 static void wrong_ceilings_are_named(void)
 {
 	const double rate = 600.0;
@@ -284,6 +303,7 @@ int main(void)
 	memory_is_that_of_the_literature();
 	rates_are_measured_near_or_the_ceiling();
 	shapes_come_from_records();
+	shapes_to_measure_are_listed_once();
 	wrong_ceilings_are_named();
 	every_model_has_a_bound();
 	return done_testing();

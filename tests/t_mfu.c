@@ -1,5 +1,7 @@
 /* MFU of published runs, denominators from ceilings, what the figure means, and wrong inputs. */
 #include "harness/analysis/mfu.h"
+#include "harness/base/alloc.h"
+#include "harness/output/csv.h"
 #include "harness/output/mfu_file.h"
 #include "tests/scratch.h"
 #include "tests/tap.h"
@@ -355,7 +357,7 @@ static struct ceil_record ceiling(const char *device, const char *name, const ch
 	return r;
 }
 
-enum { ROWS = 8 };
+enum { ROWS = 12 };
 static void some_ceilings(struct ceil_record r[ROWS])
 {
 	r[0] = ceiling("gpu0", "gemm.bf16.burst", "bf16", "fp32", "burst", 798);
@@ -367,6 +369,12 @@ static void some_ceilings(struct ceil_record r[ROWS])
 	r[6] = ceiling("gpu0", "dram.copy", "fp32", "", "", 4300);
 	r[7] = ceiling("gpu0", "gemm.fp64.burst", "fp64", "fp64", "burst", 60);
 	(void)snprintf(r[7].status, sizeof(r[7].status), "suspect");
+	/* What a records.csv has besides: a search, a finalist, other data, a user's own shape. */
+	r[8] = ceiling("gpu0", "gemm.bf16.burst", "bf16", "fp32", "burst", 999);
+	(void)snprintf(r[8].role, sizeof(r[8].role), "search");
+	r[9] = ceiling("gpu0", "gemm.bf16.burst", "bf16", "fp32", "burst", 790);
+	r[10] = ceiling("gpu0", "gemm.bf16.zeros.burst", "bf16", "fp32", "burst", 894);
+	r[11] = ceiling("gpu0", "gemm.bf16.64x64x64.burst", "bf16", "fp32", "burst", 2);
 }
 
 static void denominators_come_from_ceilings(void)
@@ -422,6 +430,45 @@ static void files_are_written_and_read_back(void)
 }
 
 #define HEADER "host,device,gpu_name,dtype_in,dtype_acc,datasheet_tflops,burst_tflops"
+
+/* Reading a run's folder takes the shapes of its records.csv along. */
+static void folders_give_shapes_too(void)
+{
+	struct ceil_record r[ROWS];
+	struct ceil_mfu_source s = {.rows = NULL};
+	struct ceil_error err = {0};
+	struct ceil_csv *csv = NULL;
+	char folder[1024];
+
+	some_ceilings(r);
+	(void)snprintf(folder, sizeof(folder), "%s", scratch_text("folder", ""));
+	*strrchr(folder, '/') = '\0';
+	for (int file = 0; file < 2; file++) {
+		const struct ceil_table *t = file ? &ceil_table_records : &ceil_table_ceilings;
+
+		if (!ok(ceil_csv_open(scratch_path(t->name), t, &csv, &err) == CEIL_OK,
+		        "%s is made", t->name))
+			return;
+		for (size_t i = 0; i < (file ? ROWS : 7); i++)
+			ok(ceil_csv_write_row(csv, &r[i], &err) == CEIL_OK, "row %zu", i);
+		is_int(ceil_csv_close(csv, &err), CEIL_OK, "and closed");
+	}
+	is_int(ceil_mfu_read(folder, &s, &err), CEIL_OK, "the folder is read");
+	is_u64(s.record_count, 7, "ceilings");
+	is_u64(s.point_count, ROWS, "and records");
+	is_u64(s.row_count, 3, "denominators");
+	ceil_mfu_source_done(&s);
+	for (int k = 1; k < 12; k++) {
+		enum ceil_status st;
+
+		ceil_alloc_fail_at(k);
+		st = ceil_mfu_read(folder, &s, &err);
+		ceil_alloc_fail_at(0);
+		ok(st == CEIL_OK || st == CEIL_E_NOMEM, "allocation %d fails: %s", k,
+		   ceil_status_name(st));
+		ceil_mfu_source_done(&s);
+	}
+}
 
 static void bad_files_are_refused(void)
 {
@@ -493,6 +540,7 @@ int main(void)
 	wrong_inputs_are_suspected();
 	denominators_come_from_ceilings();
 	files_are_written_and_read_back();
+	folders_give_shapes_too();
 	bad_files_are_refused();
 	columns_are_those_of_the_design();
 	return done_testing();

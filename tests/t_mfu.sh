@@ -13,7 +13,7 @@ mfu() {
 	text=$("$gpuceil" mfu "$@" 2>&1)
 	is $? "$want" "$name: exit status"
 	out=$(printf '%s' "$text" | tr -s ' \n' ' ')
-	has_not "$(echo "$text" | awk 'length > 100' | grep -v '^gpuceil:')" "  " "$name: width"
+	has_not "$(echo "$text" | awk 'length > 100' | grep -v '^gpuceil:' | grep ' ')" "  " "$name: width"
 }
 
 # ---- published examples
@@ -138,5 +138,10 @@ mfu 0 "given ceilings" --model gpt2 --batch 8 --attainable --part A100 --dram-gb
 has "$out" "ceiling" "the peak stands for every shape"
 mfu 2 "no sizes" --params 7e9 --convention 6n --attainable --part A100 --dram-gb-s 1400
 has "$out" "needs the model's sizes" "are needed"
+
+mfu 0 "shapes" --model gpt2 --batch 8 --shapes
+has "$out" "8192x2304x768,8192x768x2304,768x2304x8192," "a list for the bench"
+mfu 2 "shapes of nothing" --params 7e9 --convention 6n --shapes
+has "$out" "--shapes needs the model" "need a model"
 
 done_testing

@@ -22,6 +22,11 @@ const char *ceil_attain_kind_name(enum ceil_attain_kind kind)
 
 /* ---- rates of shapes */
 
+static bool is_core(const struct ceil_gemm *g)
+{
+	return g->component == CEIL_COMP_SCORES || g->component == CEIL_COMP_CONTEXT;
+}
+
 enum { NEIGHBOURS = 4 };
 
 struct neighbour {
@@ -81,8 +86,9 @@ static bool is_point(const struct ceil_record *r, const char *dtype_in, const ch
 	return !strncmp(r->ceiling, "gemm.", strlen("gemm.")) && !strcmp(r->dtype_in, dtype_in) &&
 	       (!device || !strcmp(r->device, device)) && r->value > 0.0 && isfinite(r->value) &&
 	       (!strcmp(r->status, "ok") || !strcmp(r->status, "unstable")) &&
-	       r->m != CEIL_ABSENT_U64 && r->n != CEIL_ABSENT_U64 && r->k != CEIL_ABSENT_U64 &&
-	       r->m && r->n && r->k;
+	       (!r->pattern[0] || !strcmp(r->pattern, "normal")) &&
+	       strcmp(r->regime, "sustained") != 0 && r->m != CEIL_ABSENT_U64 &&
+	       r->n != CEIL_ABSENT_U64 && r->k != CEIL_ABSENT_U64 && r->m && r->n && r->k;
 }
 
 size_t ceil_gemm_points_of(const struct ceil_record *records, size_t count, const char *dtype_in,
@@ -103,6 +109,34 @@ size_t ceil_gemm_points_of(const struct ceil_record *records, size_t count, cons
 			ret_points[points++] = (struct ceil_gemm_point){r->m, r->n, r->k, r->value};
 		else if (ret_points[at].tflops < r->value)
 			ret_points[at].tflops = r->value;
+	}
+	return points;
+}
+
+static void add_shape(struct ceil_gemm_point *points, size_t *count, const uint64_t mnk[3])
+{
+	for (size_t i = 0; i < *count; i++)
+		if (points[i].m == mnk[0] && points[i].n == mnk[1] && points[i].k == mnk[2])
+			return;
+	points[(*count)++] = (struct ceil_gemm_point){mnk[0], mnk[1], mnk[2], (double)NAN};
+}
+
+size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s,
+                          struct ceil_gemm_point *ret_points)
+{
+	struct ceil_gemm gemms[CEIL_MAX_GEMMS];
+	const size_t count = ceil_model_gemms(m, s, gemms);
+	size_t points = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct ceil_gemm *g = &gemms[i];
+
+		if (is_core(g))
+			continue;
+		add_shape(ret_points, &points, (const uint64_t[]){g->m, g->n, g->k});
+		if (!g->no_dgrad)
+			add_shape(ret_points, &points, (const uint64_t[]){g->m, g->k, g->n});
+		add_shape(ret_points, &points, (const uint64_t[]){g->k, g->n, g->m});
 	}
 	return points;
 }
@@ -167,17 +201,11 @@ static void add_core(const struct ceil_attain_input *in, struct ceil_attain *a,
 	                             .count = g->count,
 	                             .flops = times * g->flops * g->causal_ratio,
 	                             .limited_by = "gemm"};
-	double rate = in->batched_tflops;
+	const bool known = !isnan(in->batched_tflops);
 
-	if (isnan(rate))
-		rate = in->rate(in->user, g->m, g->n, g->k, &p.how);
-	p.seconds = p.flops / (rate * 1e12);
+	p.how = known ? CEIL_RATE_MEASURED : CEIL_RATE_CEILING;
+	p.seconds = p.flops / ((known ? in->batched_tflops : in->best_tflops) * 1e12);
 	add(a, &p);
-}
-
-static bool is_core(const struct ceil_gemm *g)
-{
-	return g->component == CEIL_COMP_SCORES || g->component == CEIL_COMP_CONTEXT;
 }
 
 static void add_gemm(const struct ceil_attain_input *in, struct ceil_attain *a,
@@ -326,6 +354,7 @@ static enum ceil_status check_input(const struct ceil_attain_input *in, struct c
 		bool optional;
 	} inputs[] = {
 		{"the peak in TFLOP/s", in->peak_tflops, false},
+		{"the best rate in TFLOP/s", in->best_tflops, false},
 		{"the dram ceiling in GB/s", in->dram_gb_s, false},
 		{"the number of GPUs", in->gpu_count, false},
 		{"the rate of batched products in TFLOP/s", in->batched_tflops, true},

@@ -45,12 +45,20 @@ double ceil_gemm_rate(const void *user, uint64_t m, uint64_t n, uint64_t k,
                       enum ceil_rate_how *ret_how);
 
 /*
- * ceil_gemm_points_of - the shapes of one type that records hold with a value to be trusted; of a
- * shape that is there several times, the best.
+ * ceil_gemm_points_of - the shapes of one type that records hold with a value to be trusted, on
+ * normal data and not sustained; of a shape that is there several times, the best.
  * @device: "gpu0", or NULL for any. @ret_points: room for count. Return: how many.
  */
 size_t ceil_gemm_points_of(const struct ceil_record *records, size_t count, const char *dtype_in,
                            const char *device, struct ceil_gemm_point *ret_points);
+
+/*
+ * ceil_attain_shapes - the different products of a step, forward, dgrad and wgrad, but attention's:
+ * what is to be measured for a bound whose rates are all its own.
+ * @ret_points: room for 3 x CEIL_MAX_GEMMS; tflops is NAN. Return: how many.
+ */
+size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s,
+                          struct ceil_gemm_point *ret_points);
 
 /* Bytes that the estimates assume: bf16 at work, Adam with an fp32 copy and two fp32 moments. */
 enum {
@@ -65,7 +73,8 @@ struct ceil_attain_input {
 	struct ceil_flops_options count; /* of the numerator; recompute: what the step does */
 	ceil_gemm_rate_fn rate;
 	const void *user;
-	double batched_tflops;  /* of attention's batched products; NAN: rate() of their shape */
+	double best_tflops;     /* of any product: attention runs at it unless the next is known */
+	double batched_tflops;  /* of attention's batched products, or NAN */
 	double dram_gb_s;       /* read and written bytes */
 	double all_reduce_gb_s; /* bus bandwidth; NAN: no all-reduce is counted */
 	double gpu_count;       /* that share the gradients */

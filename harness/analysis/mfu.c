@@ -42,17 +42,28 @@ const struct ceil_table ceil_table_mfu = {
 
 /* ---- denominators from ceilings */
 
-/* "gemm.bf16.burst" and "gemm.fp16_acc16.burst" count; "gemm.e4m3_fast.burst" is a comparison. */
+/* What follows the type: "_acc16.burst", ".sustained". A shape or a pattern between is no ceiling.
+ */
+static bool is_regime(const char *rest)
+{
+	if (!strncmp(rest, "_acc", 4))
+		rest += 4 + strspn(rest + 4, "0123456789");
+	return !strcmp(rest, ".burst") || !strcmp(rest, ".sustained");
+}
+
+/*
+ * "gemm.bf16.burst" and "gemm.fp16_acc16.burst" count. "gemm.e4m3_fast.burst" is for comparison,
+ * "gemm.bf16.zeros.burst" and "gemm.bf16.64x64x64.burst" are of other data and shapes.
+ */
 static bool is_denominator(const struct ceil_record *r)
 {
 	static const char *const good[] = {"ok", "unstable", "throttled"};
 	const size_t n = strlen(r->dtype_in);
 	const char *type = r->ceiling + strlen("gemm.");
 
-	if (strncmp(r->ceiling, "gemm.", strlen("gemm.")) != 0 || !n || isnan(r->value))
-		return false;
-	if (strncmp(type, r->dtype_in, n) != 0 ||
-	    (type[n] != '.' && strncmp(type + n, "_acc", 4) != 0))
+	if (strncmp(r->ceiling, "gemm.", strlen("gemm.")) != 0 || !n || isnan(r->value) ||
+	    !strcmp(r->role, "search") || strncmp(type, r->dtype_in, n) != 0 ||
+	    !is_regime(type + n))
 		return false;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
 		if (!strcmp(r->status, good[i]))
@@ -101,19 +112,22 @@ static void take_peaks(struct ceil_mfu_row *row, const struct ceil_record *r)
 	}
 }
 
+/* records.csv has every finalist under the ceiling's name: the best one is the ceiling. */
 static void take_value(struct ceil_mfu_row *row, const struct ceil_record *r)
 {
+	const bool burst = !strcmp(r->regime, "burst");
+	double *value = burst ? &row->burst_tflops : &row->sustained_tflops;
+
 	take_peaks(row, r);
-	if (!strcmp(r->regime, "burst")) {
-		row->burst_tflops = r->value;
-		name_point(row, r);
+	if (*value >= r->value)
 		return;
-	}
-	row->sustained_tflops = r->value;
+	*value = r->value;
+	if (burst || isnan(row->burst_tflops))
+		name_point(row, r);
+	if (burst)
+		return;
 	row->sustained_clock_mhz = r->clock_mhz;
 	row->sustained_power_w = r->power_w;
-	if (!row->shape[0])
-		name_point(row, r);
 }
 
 /* What two GPUs are compared by: sustained where there is one, else burst. */

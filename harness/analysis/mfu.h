@@ -22,7 +22,7 @@ struct ceil_mfu_row {
 extern const struct ceil_table ceil_table_mfu; /* mfu_denominators.csv, of struct ceil_mfu_row */
 
 /*
- * ceil_mfu_denominators - the rows that a run's ceilings give, in their order.
+ * ceil_mfu_denominators - the rows that a run's ceilings or records give, in their order.
  * Each type of each GPU with a gemm.<type>.burst or .sustained row that has a value to be trusted
  * (ok, unstable or throttled). shape and pattern are those of the burst row, else of the sustained.
  * @ret_rows: room for capacity rows; count rows of input never give more than count.

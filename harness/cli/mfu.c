@@ -78,6 +78,8 @@ static const struct ceil_option option_rows[] = {
                "unless a rate is given"),
 	OPTION(sweep, "sweep-batch", CEIL_O_FLAG, NULL, BOUND,
                "the same for batches of 1, 2, 4, ... with memory in use"),
+	OPTION(shapes, "shapes", CEIL_O_FLAG, NULL, BOUND,
+               "only list the model's own products, m x n x k, as `gpuceil bench gemm` takes them"),
 	OPTION(dram_gb_s, "dram-gb-s", CEIL_O_DOUBLE, "X", BOUND,
                "memory ceiling, where the run has none"),
 	OPTION(all_reduce_gb_s, "all-reduce-gb-s", CEIL_O_DOUBLE, "X", BOUND,
@@ -241,6 +243,8 @@ static enum ceil_status work_out(struct ceil_mfu_call *c, struct ceil_error *err
 
 static enum ceil_status print_all(struct ceil_mfu_call *c, struct ceil_error *err)
 {
+	if (c->o.shapes)
+		return ceil_mfu_shapes(c, err);
 	ceil_mfu_print_count(stdout, &c->page);
 	if (c->o.breakdown)
 		ceil_mfu_print_breakdown(stdout, &c->page);

@@ -5,20 +5,24 @@
 #include "harness/base/alloc.h"
 #include "harness/base/dtype.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A ceiling of the GPU that the row is of, or NAN. */
+/* A ceiling of the GPU that the row is of, or NAN. A records.csv has finalists beside the best. */
 static double ceiling_of(const struct ceil_mfu_call *c, const char *name)
 {
+	double best = (double)NAN;
+
 	for (size_t i = 0; i < c->source.record_count; i++) {
 		const struct ceil_record *r = &c->source.records[i];
 
 		if (!strcmp(r->ceiling, name) && (!c->row || !strcmp(r->device, c->row->device)) &&
-		    r->value > 0.0)
-			return r->value;
+		    strcmp(r->role, "search") != 0 && r->value > 0.0 && !(best >= r->value))
+			best = r->value;
 	}
-	return (double)NAN;
+	return best;
 }
 
 /* What is measured beats what is not, and what the user says beats both. */
@@ -48,8 +52,9 @@ static enum ceil_status bound_input(const struct ceil_mfu_call *c, struct ceil_g
 		.peak_tflops = first_known(peaks[CEIL_BY_DATASHEET], peaks[CEIL_BY_THEORETICAL],
 	                                   (double)NAN),
 	};
-	rates->ceiling_tflops =
+	ret_in->best_tflops =
 		first_known(peaks[CEIL_BY_BURST], peaks[CEIL_BY_SUSTAINED], ret_in->peak_tflops);
+	rates->ceiling_tflops = ret_in->best_tflops;
 	if (!c->page.model)
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "--attainable needs the model's sizes, not --params");
@@ -92,7 +97,8 @@ static enum ceil_status sweep(const struct ceil_attain_input *first, double memo
 
 enum ceil_status ceil_mfu_bound(const struct ceil_mfu_call *c, struct ceil_error *err)
 {
-	const size_t count = c->source.record_count;
+	const struct ceil_record *records = c->source.points ? c->source.points : c->source.records;
+	const size_t count = c->source.points ? c->source.point_count : c->source.record_count;
 	struct ceil_gemm_point *points = ceil_alloc(count + 1, sizeof(*points), err);
 	struct ceil_attain *a = ceil_alloc(1, sizeof(*a), err);
 	struct ceil_gemm_rates rates = {.points = points};
@@ -101,7 +107,7 @@ enum ceil_status ceil_mfu_bound(const struct ceil_mfu_call *c, struct ceil_error
 
 	if (!points || !a)
 		goto out_free;
-	rates.count = ceil_gemm_points_of(c->source.records, count, ceil_dtype_info(c->dtype)->name,
+	rates.count = ceil_gemm_points_of(records, count, ceil_dtype_info(c->dtype)->name,
 	                                  c->row ? c->row->device : NULL, points);
 	st = bound_input(c, &rates, &in, err);
 	if (st == CEIL_OK && c->o.attainable) {
@@ -118,4 +124,20 @@ out_free:
 	free(points);
 	free(a);
 	return st;
+}
+
+enum ceil_status ceil_mfu_shapes(const struct ceil_mfu_call *c, struct ceil_error *err)
+{
+	struct ceil_gemm_point points[3 * CEIL_MAX_GEMMS];
+	size_t count;
+
+	if (!c->page.model)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--shapes needs the model's sizes, not --params");
+	count = ceil_attain_shapes(c->page.model, &c->page.sizes, points);
+	for (size_t i = 0; i < count; i++)
+		printf("%s%" PRIu64 "x%" PRIu64 "x%" PRIu64, i ? "," : "", points[i].m, points[i].n,
+		       points[i].k);
+	printf("\n");
+	return CEIL_OK;
 }

@@ -22,7 +22,7 @@ struct ceil_mfu_options {
 	const char *dtype, *ceilings, *part;
 	double peak_tflops;
 	unsigned convention, embeddings, recompute;
-	bool breakdown, attainable, sweep;
+	bool breakdown, attainable, sweep, shapes;
 	double dram_gb_s, all_reduce_gb_s, gpu_memory_gib;
 };
 
@@ -57,5 +57,12 @@ CEIL_MUST_CHECK enum ceil_status ceil_mfu_take_peak(struct ceil_mfu_call *c,
  */
 CEIL_MUST_CHECK enum ceil_status ceil_mfu_bound(const struct ceil_mfu_call *c,
                                                 struct ceil_error *err);
+
+/*
+ * ceil_mfu_shapes - prints the products that a bound needs as one list: "8192x2304x768,...".
+ * Return: CEIL_E_USAGE without a model.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_mfu_shapes(const struct ceil_mfu_call *c,
+                                                 struct ceil_error *err);
 
 #endif

@@ -106,7 +106,7 @@ void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const str
 	ceil_mfu_line(f, "mfu at most", "by the same convention and peak", value);
 	if (isnan(in->batched_tflops))
 		ceil_mfu_sentence(f, "attention",
-		                  "at the rate of plain products: a bound, for fused kernels "
+		                  "at the best rate of any product: a bound, for fused kernels "
 		                  "reach less");
 	if (ceil_conventions[in->count.convention].attention == CEIL_ATTN_FULL &&
 	    in->model->blocks[in->model->block_count - 1].attention.causal)

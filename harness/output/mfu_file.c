@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum ceil_status ceil_mfu_write(const char *path, const struct ceil_record *records, size_t count,
                                 struct ceil_error *err)
@@ -98,23 +99,32 @@ static enum ceil_status header_has(const char *path, const char *column, bool *r
 	return CEIL_OK;
 }
 
-static enum ceil_status read_records(const char *path, struct ceil_mfu_source *s,
-                                     struct ceil_error *err)
+static enum ceil_status read_records(const char *path, struct ceil_record **ret_records,
+                                     size_t *ret_count, struct ceil_error *err)
 {
 	static const char *const required[] = {"device", "ceiling",        "value",
 	                                       "status", "format_version", NULL};
 	static const struct ceil_csv_rules rules = {.required = required, .lenient = true};
 	struct list l = {.row_bytes = sizeof(struct ceil_record)};
-	enum ceil_status st = ceil_csv_read(path, &ceil_table_records, &rules, add_record, &l, err);
+	const enum ceil_status st =
+		ceil_csv_read(path, &ceil_table_records, &rules, add_record, &l, err);
 
-	s->records = l.rows;
-	s->record_count = l.count;
+	*ret_records = l.rows;
+	*ret_count = l.count;
+	return st;
+}
+
+static enum ceil_status read_ceilings(const char *path, struct ceil_mfu_source *s,
+                                      struct ceil_error *err)
+{
+	const enum ceil_status st = read_records(path, &s->records, &s->record_count, err);
+
 	if (st != CEIL_OK)
 		return st;
-	s->rows = ceil_alloc(l.count + 1, sizeof(*s->rows), err);
+	s->rows = ceil_alloc(s->record_count + 1, sizeof(*s->rows), err);
 	if (!s->rows)
 		return CEIL_E_NOMEM;
-	s->row_count = ceil_mfu_denominators(s->records, l.count, s->rows, l.count);
+	s->row_count = ceil_mfu_denominators(s->records, s->record_count, s->rows, s->record_count);
 	return CEIL_OK;
 }
 
@@ -133,34 +143,57 @@ static enum ceil_status read_denominators(const char *path, struct ceil_mfu_sour
 	return st;
 }
 
-static enum ceil_status full_path(const char *path, char *ret_path, size_t size,
-                                  struct ceil_error *err)
+/* A file of a folder, or the file itself; *ret_folder tells which. */
+static enum ceil_status full_path(const char *path, const char *name, char *ret_path, size_t size,
+                                  bool *ret_folder, struct ceil_error *err)
 {
 	struct stat st;
 
-	if (strlen(path) + sizeof("/ceilings.csv") > size)
+	if (strlen(path) + strlen(name) + 2 > size)
 		return ceil_fail(err, CEIL_E_USAGE, "the path is too long: %.60s...", path);
 	ceil_copy(ret_path, size, path);
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		ceil_append(ret_path, size, "/ceilings.csv");
+	*ret_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	if (*ret_folder)
+		ceil_append(ret_path, size, "/%s", name);
 	return CEIL_OK;
+}
+
+/* Every shape of a run; without its records.csv, the ceilings' own shapes must do. */
+static enum ceil_status read_points(const char *folder, struct ceil_mfu_source *s,
+                                    struct ceil_error *err)
+{
+	char file[CEIL_PATH_MAX];
+	bool is_folder;
+	enum ceil_status st = full_path(folder, "records.csv", file, sizeof(file), &is_folder, err);
+
+	if (st != CEIL_OK || access(file, R_OK) != 0)
+		return st;
+	return read_records(file, &s->points, &s->point_count, err);
+}
+
+static enum ceil_status read_any(const char *path, struct ceil_mfu_source *s,
+                                 struct ceil_error *err)
+{
+	char file[CEIL_PATH_MAX];
+	bool records = false, folder = false;
+	enum ceil_status st = full_path(path, "ceilings.csv", file, sizeof(file), &folder, err);
+
+	if (st == CEIL_OK)
+		st = header_has(file, "ceiling", &records, err);
+	if (st == CEIL_OK)
+		st = records ? read_ceilings(file, s, err) : read_denominators(file, s, err);
+	if (st == CEIL_OK && !s->row_count)
+		st = ceil_fail(err, CEIL_E_USAGE,
+		               "%s: no GPU's matrix products were measured there", file);
+	return st == CEIL_OK && folder ? read_points(path, s, err) : st;
 }
 
 enum ceil_status ceil_mfu_read(const char *path, struct ceil_mfu_source *ret_source,
                                struct ceil_error *err)
 {
 	struct ceil_mfu_source s = {.rows = NULL};
-	char file[CEIL_PATH_MAX];
-	bool records = false;
-	enum ceil_status st = full_path(path, file, sizeof(file), err);
+	const enum ceil_status st = read_any(path, &s, err);
 
-	if (st == CEIL_OK)
-		st = header_has(file, "ceiling", &records, err);
-	if (st == CEIL_OK)
-		st = records ? read_records(file, &s, err) : read_denominators(file, &s, err);
-	if (st == CEIL_OK && !s.row_count)
-		st = ceil_fail(err, CEIL_E_USAGE,
-		               "%s: no GPU's matrix products were measured there", file);
 	if (st == CEIL_OK)
 		*ret_source = s;
 	else
@@ -174,5 +207,6 @@ void ceil_mfu_source_done(struct ceil_mfu_source *source)
 		return;
 	free(source->rows);
 	free(source->records);
+	free(source->points);
 	*source = (struct ceil_mfu_source){.rows = NULL};
 }

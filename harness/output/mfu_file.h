@@ -15,19 +15,21 @@
 CEIL_MUST_CHECK enum ceil_status ceil_mfu_write(const char *path, const struct ceil_record *records,
                                                 size_t count, struct ceil_error *err);
 
-/* What was read; free both lists. */
+/* What was read; ceil_mfu_source_done frees it. */
 struct ceil_mfu_source {
 	struct ceil_mfu_row *rows;
 	size_t row_count;
 	struct ceil_record *records; /* of a ceilings.csv or records.csv; NULL for denominators */
 	size_t record_count;
+	struct ceil_record *points; /* of the records.csv beside a folder's ceilings.csv, or NULL */
+	size_t point_count;
 };
 
 /*
- * ceil_mfu_read - from a run's folder (its ceilings.csv), a ceilings.csv, a records.csv or a
- * mfu_denominators.csv, told apart by their columns.
- * Return: CEIL_E_IO if it cannot be read; CEIL_E_USAGE if it is malformed, has no denominators, or
- * is of another format version than this program's.
+ * ceil_mfu_read - from a run's folder (its ceilings.csv and records.csv), a ceilings.csv, a
+ * records.csv or a mfu_denominators.csv, told apart by their columns. Return: CEIL_E_IO if it
+ * cannot be read; CEIL_E_USAGE if it is malformed, has no denominators, or is of another format
+ * version than this program's.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_mfu_read(const char *path, struct ceil_mfu_source *ret_source,
                                                struct ceil_error *err);
