@@ -186,8 +186,8 @@ static void add_product(const struct ceil_attain_input *in, struct ceil_attain *
 
 /*
  * A fused kernel leaves scores on the chip: it is bound by its products alone. Backward it does
- * five products for the forward's two, since the scores are computed again (Dao et al., arXiv
- * 2205.14135, appendix B.4).
+ * five products for the forward's two, since the scores are computed again (Dao, FlashAttention-2,
+ * arXiv 2307.08691 section 4.1).
  */
 static void add_core(const struct ceil_attain_input *in, struct ceil_attain *a,
                      const struct ceil_gemm *g, const char *pass, double times)

@@ -93,7 +93,7 @@ static int run_mfu(int argc, char **argv);
 const struct ceil_command ceil_command_mfu = {
 	.name = "mfu",
 	.arguments = "",
-	.summary = "Model FLOPs utilization of a training run, with its arithmetic",
+	.summary = "works out the MFU of a training run, and the best that it could be",
 	.doc = "MFU is model FLOP/s over the datasheet's dense figure. Ratios to other peaks have "
 	       "their own names: of_theoretical, of_burst, of_sustained. Publish MFU; tune against "
 	       "of_sustained.\n"
