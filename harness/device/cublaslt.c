@@ -171,8 +171,8 @@ static const struct type_row type_rows[] = {
  * How the library is told to compute, and what an algorithm may do. The library has no switch
  * that forbids emulation: a compute type without it, an environment without its variables, and
  * the algorithm's own account of the instructions, accumulator and operands that it uses.
- * Hopper's kernels (id 66) say INPUT_16F whatever they read, bf16 and 8-bit floats too, so the flag
- * must be allowed for tf32; tests/gpu/t_gemm.c shows that they keep ten bits of mantissa.
+ * Hopper's kernels (id 66) say INPUT_16F whatever they read, bf16 and 8-bit floats too, so that
+ * word of theirs refuses nothing; tests/gpu/t_gemm.c shows that tf32 keeps ten bits of mantissa.
  */
 struct compute_row {
 	enum ceil_dtype a, acc;
@@ -188,9 +188,7 @@ static const struct compute_row compute_rows[] = {
          IMPL(FMA) | IMPL(DMMA) | IMPL(ACCUMULATOR_64F) | IMPL(INPUT_64F)},
 	{CEIL_FP32, CEIL_FP32, CUBLAS_COMPUTE_32F, CUDA_R_32F,
          IMPL(FMA) | IMPL(ACCUMULATOR_32F) | IMPL(INPUT_32F)},
-	{CEIL_TF32, CEIL_FP32, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F,
-         IMPL(HMMA) | IMPL(ACCUMULATOR_32F) | IMPL(INPUT_TF32) | IMPL(INPUT_32F) |
-                 IMPL(INPUT_16F)},
+	{CEIL_TF32, CEIL_FP32, CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F, ~IMPL(ACCUMULATOR_16F)},
 	{CEIL_BF16, CEIL_FP32, CUBLAS_COMPUTE_32F, CUDA_R_32F, ~IMPL(ACCUMULATOR_16F)},
 	{CEIL_FP16, CEIL_FP32, CUBLAS_COMPUTE_32F, CUDA_R_32F, ~IMPL(ACCUMULATOR_16F)},
 	{CEIL_FP16, CEIL_FP16, CUBLAS_COMPUTE_16F, CUDA_R_16F, ~UINT64_C(0)},

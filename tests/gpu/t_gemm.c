@@ -4,7 +4,9 @@
 #include "harness/device/cublaslt.h"
 #include "tests/tap.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Milliseconds would do; a sanitizer makes kernels a hundred times slower. */
@@ -131,6 +133,15 @@ static void test_variant(struct ceil_device *dev, const struct ceil_variant *v,
 	close_whole(&w);
 }
 
+static const struct ceil_variant *variant_of(const char *name)
+{
+	size_t i = 0;
+
+	while (strcmp(ceil_gemm_bench.variants[i].name, name) != 0)
+		i++;
+	return &ceil_gemm_bench.variants[i];
+}
+
 static void test_all(struct ceil_device *dev)
 {
 	static const uint64_t sizes[][4] = {
@@ -154,6 +165,100 @@ static void test_all(struct ceil_device *dev)
 	}
 }
 
+/* ---- precision: what an operand keeps of its mantissa */
+
+struct precision_row {
+	const char *variant;
+	double residual; /* the most that is allowed, of elements of C */
+};
+
+/*
+ * k = 512 standard normals: C has the deviation 22.6, and a product whose factors are rounded to
+ * b bits of mantissa errs by some sqrt(2 k) 2^-(b+1) / sqrt(6): 0.006 for tf32's ten bits, 0.05
+ * for bf16's seven. Factors that are cut and not rounded shrink C as a whole besides, which a
+ * fitted scale takes out.
+ */
+static const struct precision_row precision_rows[] = {
+	{"cublaslt.tf32", 0.015},
+	{"cublaslt.fp32", 1e-4},
+	{"cublaslt.fp64", 1e-9},
+};
+
+static double element(const void *v, enum ceil_dtype t, uint64_t i)
+{
+	return t == CEIL_FP64 ? ((const double *)v)[i] : (double)((const float *)v)[i];
+}
+
+/* Root mean square of C - scale * reference over every 97th element. */
+static double residual_of(const struct whole *w, const void *const v[3])
+{
+	const enum ceil_dtype t = w->p.variant->types.a;
+	double cr = 0.0, rr = 0.0, cc = 0.0;
+	uint64_t n = 0;
+
+	for (uint64_t at = 0; at < w->l.m * w->l.n; at += 97, n++) {
+		const uint64_t row = at % w->l.m, col = at / w->l.m;
+		const double c = element(v[2], t, at);
+		double r = 0.0;
+
+		for (uint64_t i = 0; i < w->l.k; i++)
+			r += element(v[0], t, row * w->l.k + i) *
+			     element(v[1], t, col * w->l.k + i);
+		cr += c * r;
+		rr += r * r;
+		cc += c * c;
+	}
+	return sqrt(fabs(cc - cr * cr / rr) / (double)n);
+}
+
+/* One launch on normal data, and the three matrices on the host. */
+static enum ceil_status product_of(struct whole *w, void *v[3], struct ceil_error *err)
+{
+	const struct ceil_backend *b = w->dev->backend;
+	enum ceil_status st = CEIL_OK;
+
+	for (int i = 0; i < 2 && st == CEIL_OK; i++)
+		st = b->fill(w->dev, &w->b[i], w->l.buf[i], i, CEIL_NORMAL, seed, err);
+	if (st == CEIL_OK)
+		st = w->p.variant->launch(&w->l, err);
+	if (st == CEIL_OK)
+		st = b->sync(w->dev, WAIT_NS, err);
+	for (int i = 0; i < 3 && st == CEIL_OK; i++) {
+		v[i] = v[i] ? v[i] : malloc(w->b[i].bytes);
+		st = v[i] ? b->read(w->dev, v[i], w->l.buf[i], w->b[i].bytes, err) : CEIL_E_NOMEM;
+	}
+	return st;
+}
+
+static void test_precision(struct ceil_device *dev, const struct precision_row *row)
+{
+	static const uint64_t axis[] = {512, 384, 512, CEIL_GEMM_TN};
+	const struct ceil_variant *v = variant_of(row->variant);
+	struct ceil_error err = {CEIL_OK, ""};
+	void *host[3] = {NULL, NULL, NULL};
+	double worst = 0.0;
+	struct whole w;
+	char text[192] = "";
+
+	ok(open_whole(&w, dev, v, axis, &err) == CEIL_OK, "%s for its precision: %s", v->name,
+	   err.text);
+	for (w.l.candidate = 0; w.l.candidate < w.candidates; w.l.candidate++) {
+		if (product_of(&w, host, &err) != CEIL_OK)
+			continue;
+		const double r = residual_of(&w, (const void *const *)host);
+
+		if (!(r > worst))
+			continue;
+		worst = r;
+		ceil_gemm_bench.describe(&w.l, text, sizeof(text));
+	}
+	ok(worst > 0.0 && worst < row->residual, "%s errs by %.3g, at most %.3g: %s", v->name,
+	   worst, row->residual, text);
+	for (int i = 0; i < 3; i++)
+		free(host[i]);
+	close_whole(&w);
+}
+
 int main(void)
 {
 	const struct ceil_backend *cuda = ceil_backend_find("cuda");
@@ -172,6 +277,8 @@ int main(void)
 	if (!ok(cuda->open(0, &dev, &err) == CEIL_OK, "device 0 opens: %s", err.text))
 		return done_testing();
 	test_all(dev);
+	for (size_t i = 0; i < sizeof(precision_rows) / sizeof(precision_rows[0]); i++)
+		test_precision(dev, &precision_rows[i]);
 	cuda->close(dev);
 	return done_testing();
 }
