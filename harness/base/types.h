@@ -53,6 +53,17 @@ enum {
 	CEIL_MAX_TIMES = 1000 /* that one self-timed launch may give */
 };
 
+/* When something ran, by one clock. */
+struct ceil_span {
+	uint64_t start_ns, end_ns;
+};
+
+/* How long a block of a kernel was on a multiprocessor, by the GPU's global timer. */
+struct ceil_stay {
+	uint64_t start_ns;
+	uint32_t length_ns, sm;
+};
+
 /* The whole world of a launcher: it enqueues this, and decides nothing. */
 struct ceil_launch {
 	void *stream[CEIL_MAX_STREAMS]; /* cudaStream_t from backend->bind; the pool on the host */
