@@ -19,12 +19,13 @@ $(BUILD)/cuda.mk: FORCE
 	@scripts/cuda.sh $@
 
 # ---- sources; what needs CUDA's headers is left out where there are none
-cuda_only := harness/device/cuda_%.c harness/device/cublaslt%.c harness/device/nccl%.c \
-             tests/t_cuda_%.c tests/t_cublaslt%.c tests/t_nccl%.c
+cuda_only := harness/device/cuda_%.c harness/device/cublaslt%.c \
+             tests/t_cuda_%.c tests/t_cublaslt%.c
 usable     = $(if $(NVCC),$(1),$(filter-out $(cuda_only),$(1)))
 obj        = $(patsubst %,$(BUILD)/%.o,$(basename $(1)))
 main      := harness/cli/main.c
-c_srcs    := $(call usable,$(filter-out $(main) harness/trace/%,$(wildcard harness/*/*.c bench/*.c)))
+plugin    := harness/device/mpi_plugin.c
+c_srcs    := $(call usable,$(filter-out $(main) $(plugin) harness/trace/%,$(wildcard harness/*/*.c bench/*.c)))
 cu_srcs   := $(if $(NVCC),$(wildcard kernels/*.cu))
 # TESTS="t_csv t_stop" chooses. Tests of scripts see no compiled code: no work for a sanitizer.
 only       = $(if $(TESTS),$(foreach t,$(1),$(if $(filter $(TESTS),$(basename $(notdir $(t)))),$(t))),$(1))
@@ -120,8 +121,17 @@ $(fakes): $(BUILD)/%.so: %.c $(BUILD)/cc.flags
 	$(call say,SO,$@)
 	$(Q)$(CC) $(cc_flags) -MMD -MP -fPIC -shared $< -o $@
 
-program: $(BUILD)/gpuceil
+# Loaded with --mpi alone; MPI's own headers are not ours to judge.
+mpicc := $(shell command -v mpicc 2>/dev/null)
+$(BUILD)/gpuceil-mpi.so: $(plugin) harness/base/status.c harness/base/text.c $(BUILD)/cc.flags \
+		harness/device/mpi_api.h harness/base/status.h harness/base/types.h
+	$(call say,MPICC,$@)
+	$(Q)$(mpicc) -std=c17 -D_GNU_SOURCE -I. $(OPT) -Wall -Wextra $(WERROR) -fPIC -shared \
+		-Wl,--no-undefined $(plugin) harness/base/status.c harness/base/text.c -lm -o $@
+
+program: $(BUILD)/gpuceil $(if $(mpicc),$(BUILD)/gpuceil-mpi.so)
 	@$(if $(NVCC),,echo '$(CUDA_WHY): the host part only is built')
+	@$(if $(mpicc),,echo 'no mpicc: --mpi is not built (apt: libopenmpi-dev)')
 tests: $(test_bins) $(fakes)
 gpu-tests: $(gpu_bins)
 	@$(if $(NVCC),,echo '$(CUDA_WHY): the GPU tests are not built')

@@ -22,17 +22,26 @@ struct ceil_device_props {
 	double max_sm_mhz, max_memory_mhz; /* NAN: unknown */
 	int host_nodes;  /* NUMA nodes of the host that have cores we may use; 0 unknown */
 	double c2c_gb_s; /* NVLink-C2C to the host, one direction; NAN or 0: none */
+	/* Among those that measure together: GPUs of a process, or processes. 0 of 0: alone. */
+	uint32_t rank, ranks;
+	/* The slowest way between them, of one rank and one direction; 0: unknown. */
+	double fabric_gb_s;
+	char fabric[32]; /* "NVLink, 18 links" */
 };
 
-/* What a buffer lives in, and what it is for: inputs are filled, outputs poisoned. */
+/*
+ * What a buffer lives in, and what it is for: inputs are filled, outputs poisoned; what is worked
+ * on in place is filled anew each time.
+ */
 enum ceil_memory {
 	CEIL_MEM_DEVICE,
 	CEIL_MEM_PAGEABLE,
 	CEIL_MEM_PINNED,
 	CEIL_MEM_PINNED_WC,
-	CEIL_MEM_MAPPED
+	CEIL_MEM_MAPPED,
+	CEIL_MEM_SHARED /* of the device, from NCCL: other GPUs may map it */
 };
-enum ceil_role { CEIL_INPUT, CEIL_OUTPUT, CEIL_WORKSPACE };
+enum ceil_role { CEIL_INPUT, CEIL_OUTPUT, CEIL_WORKSPACE, CEIL_IN_PLACE };
 struct ceil_buffer {
 	enum ceil_memory memory;
 	enum ceil_role role;
@@ -52,10 +61,13 @@ struct ceil_matrix {
 
 enum { CEIL_MAX_SLOTS = 64 }; /* of marks, and of clocks */
 
+struct ceil_team;
+
 /* First member of every backend's own device; used by one thread. */
 struct ceil_device {
 	const struct ceil_backend *backend;
 	struct ceil_device_props props;
+	struct ceil_team *team; /* the caller's, or NULL: with whom it measures collectives */
 };
 
 struct ceil_backend {
@@ -107,6 +119,9 @@ struct ceil_backend {
 	/* Optional, NULL where the device has no such thing. */
 	/* Waits for slot's mark alone, so that later work stays queued. */
 	enum ceil_status (*wait)(struct ceil_device *dev, int slot, uint64_t timeout_ns,
+	                         struct ceil_error *err);
+	/* Whether slot's mark is past, without waiting; missing: launches return when it is. */
+	enum ceil_status (*done)(struct ceil_device *dev, int slot, bool *ret_done,
 	                         struct ceil_error *err);
 	enum ceil_status (*flush_cache)(struct ceil_device *dev, struct ceil_error *err);
 	/* Holds stream 0 until it is opened; opens by itself after two seconds. */

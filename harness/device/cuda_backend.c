@@ -11,6 +11,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/dtype.h"
 #include "harness/base/value.h"
+#include "harness/device/nccl.h"
 #include "harness/device/world.h"
 #include "kernels/support.h"
 
@@ -132,6 +133,21 @@ static enum ceil_status cuda_wait(struct ceil_device *dev, int slot, uint64_t ti
 	return poll_until(d, /* stream= */ NULL, d->slot[slot], timeout_ns, err);
 }
 
+static enum ceil_status cuda_done(struct ceil_device *dev, int slot, bool *ret_done,
+                                  struct ceil_error *err)
+{
+	struct cuda_device *d = cuda_of(dev);
+	const enum ceil_status st = enter_marked(d, slot, err);
+	cudaError_t e;
+
+	if (st != CEIL_OK)
+		return st;
+	e = cudaEventQuery(d->slot[slot]);
+	*ret_done = e == cudaSuccess;
+	return e == cudaErrorNotReady ? CEIL_OK
+	                              : ceil_cuda_status((int)e, "waiting for the GPU", err);
+}
+
 /* Copies after all that was enqueued before, and waits for it. */
 static enum ceil_status copy_after_all(struct cuda_device *d, void *dst, const void *src,
                                        uint64_t bytes, struct ceil_error *err)
@@ -193,6 +209,8 @@ static enum ceil_status cuda_alloc(struct ceil_device *dev, const struct ceil_bu
 		return ceil_fail(err, CEIL_E_USAGE, "cuda backend: a buffer of 0 bytes");
 	if (b->memory == CEIL_MEM_DEVICE)
 		st = ceil_cuda_status((int)cudaMalloc(&ptr, b->bytes), "cudaMalloc", err);
+	else if (b->memory == CEIL_MEM_SHARED)
+		st = ceil_nccl_alloc(b->bytes, &ptr, err);
 	else
 		st = alloc_host(b, &ptr, err);
 	if (st != CEIL_OK) {
@@ -216,6 +234,8 @@ static void cuda_free(struct ceil_device *dev, const struct ceil_buffer *b, void
 		return;
 	if (b->memory == CEIL_MEM_DEVICE)
 		(void)cudaFree(ptr);
+	else if (b->memory == CEIL_MEM_SHARED)
+		ceil_nccl_free(ptr);
 	else
 		(void)cudaFreeHost(ptr);
 }
@@ -636,6 +656,7 @@ const struct ceil_backend ceil_cuda_backend = {
 	.elapsed_ns = cuda_elapsed_ns,
 	.sync = cuda_sync,
 	.wait = cuda_wait,
+	.done = cuda_done,
 	.flush_cache = cuda_flush_cache,
 	.gate = cuda_gate,
 	.clock = cuda_clock,

@@ -20,8 +20,8 @@ static enum ceil_status fill_slot(struct ceil_slot *s, struct ceil_device *dev, 
 {
 	enum ceil_status st;
 
-	if (s->filled && s->dtype == b->dtype && s->pattern == pattern && s->seed == seed &&
-	    s->bytes == b->bytes)
+	if (s->filled && b->role == CEIL_INPUT && s->dtype == b->dtype && s->pattern == pattern &&
+	    s->seed == seed && s->bytes == b->bytes)
 		return CEIL_OK;
 	s->filled = false;
 	st = dev->backend->fill(dev, b, s->ptr, index, pattern, seed, err);
@@ -63,7 +63,7 @@ enum ceil_status ceil_place_fill(struct ceil_place *place, struct ceil_device *d
                                  enum ceil_pattern pattern, uint64_t seed, struct ceil_error *err)
 {
 	for (size_t i = 0; i < count; i++) {
-		const bool input = buf[i].role == CEIL_INPUT;
+		const bool input = buf[i].role != CEIL_OUTPUT;
 		enum ceil_status st;
 
 		if (buf[i].role == CEIL_WORKSPACE || buf[i].bytes == 0)
