@@ -80,7 +80,8 @@ static void test_settings(void)
 
 	g.before.power_limit_w = g.after.power_limit_w = 500;
 	f = only(&g, "a power limit below the default");
-	ok(f.grade == CEIL_HEALTH_NOTE && f.before == 500 && f.after == 700, "is a note");
+	ok(f.grade == CEIL_HEALTH_NOTE && f.before == 500, "is a note");
+	is_text(f.text, "below the default of 700 W", "which says what it should be");
 	g = well();
 	g.before.app_sm_mhz = 1500;
 	has_text(only(&g, "an application clock below its default").text, "below", "is one");

@@ -225,13 +225,15 @@ static const struct status_case {
 	const char *name, *status, *reason;
 	double time_ns; /* of 8.8 + 8.8 GB; the peak is reached at 3.6558 ms */
 	bool thermal, host;
+	double ecc;
 } status_cases[] = {
-	{"at 1.029 of theoretical", "ok", "", 3.6558e6 / 1.029, false, false},
+	{"at 1.029 of theoretical", "ok", "", 3.6558e6 / 1.029, false, false, 0},
 	{"at 1.031 of theoretical", "suspect", "1.03 times the peak in theory", 3.6558e6 / 1.031,
-         false, false},
-	{"thermal limit", "throttled", "held down by sw_thermal", 4e6, true, false},
-	{"over the peak and hot", "suspect", "too good to be true", 3e6, true, false},
-	{"a host row is never over its peak", "ok", "", 1e3, false, true},
+         false, false, 0},
+	{"thermal limit", "throttled", "held down by sw_thermal", 4e6, true, false, 0},
+	{"over the peak and hot", "suspect", "too good to be true", 3e6, true, false, 0},
+	{"a memory error meanwhile", "suspect", "2 uncorrected ECC errors", 4e6, true, false, 2},
+	{"a host row is never over its peak", "ok", "", 1e3, false, true, 0},
 };
 
 static void test_statuses(void)
@@ -249,6 +251,7 @@ static void test_statuses(void)
 
 		o.work = (struct ceil_work){.bytes_read = 8.8e9, .bytes_written = 8.8e9};
 		o.window.thermal = c->thermal;
+		o.window.ecc_uncorrected = c->ecc;
 		if (c->thermal)
 			ceil_copy(o.window.throttle, sizeof(o.window.throttle), "sw_thermal");
 		ceil_record_fill(&r, &o, &d, "final");

@@ -221,6 +221,40 @@ static void test_full_disk(void)
 	json_decref(info);
 }
 
+struct pulse {
+	double seconds;
+	char device[16];
+};
+static const struct ceil_field pulse_fields[] = {
+	CEIL_FIELD(struct pulse, seconds, "s", 1, "since the start"),
+	CEIL_FIELD(struct pulse, device, "", 1, "whose"),
+};
+static const struct ceil_table pulses = {.name = "telemetry.csv",
+                                         .doc = "a series",
+                                         .fields = pulse_fields,
+                                         .field_count = 2,
+                                         .row_bytes = sizeof(struct pulse)};
+
+static void test_telemetry(void)
+{
+	const char *folder = scratch_path("pulse");
+	const struct pulse p = {0.1, "gpu0"};
+	json_t *info = new_info();
+	struct ceil_run *run = open_run(folder, info);
+
+	ok(ceil_run_open_telemetry(run, &pulses, &err) == CEIL_OK, "telemetry.csv is opened");
+	ceil_run_add_telemetry(run, &p);
+	ceil_run_add_telemetry(run, &p);
+	ok(ceil_run_close(run, &err) == CEIL_OK, "and closed");
+	is_int(rows_of(file_in(folder, "telemetry.csv"), &pulses), 2, "with its rows");
+	run = open_run(scratch_path("blocked"), info);
+	(void)mkdir(file_in(scratch_path("blocked"), "telemetry.csv.partial"), 0777);
+	is_int(ceil_run_open_telemetry(run, &pulses, &err), CEIL_E_IO, "one that cannot be made");
+	ceil_run_add_telemetry(run, &p);
+	is_int(ceil_run_close(run, &err), CEIL_E_IO, "is told at the end");
+	json_decref(info);
+}
+
 /* Whatever allocation of the opening fails: a status, no leak, and no file left behind. */
 static void test_no_memory(void)
 {
@@ -277,6 +311,7 @@ int main(void)
 	test_default_folder();
 	test_threads();
 	test_full_disk();
+	test_telemetry();
 	test_no_memory();
 	test_json_lines();
 	return done_testing();

@@ -34,8 +34,8 @@ static const struct ceil_field record_fields[] = {
 	RECORD(status, "",
                "ok unsupported skipped unstable throttled suspect failed cancelled; unstable: the "
                "spread and the interval of the median are above the row's tolerance, or a "
-               "sustained row did not settle; suspect: above 1.03 x its peak, or a first sample "
-               "unlike the rest"),
+               "sustained row did not settle; suspect: above 1.03 x its peak, a first sample "
+               "unlike the rest, or an uncorrected ECC error meanwhile"),
 	RECORD(reason, "", "why it is not ok, in words"),
 	RECORD(dtype_in, "", "type of the elements read"),
 	RECORD(dtype_acc, "", "type that sums are kept in"),
@@ -92,6 +92,14 @@ static const struct ceil_field record_fields[] = {
 	RECORD(bytes, "bytes", "compulsory traffic of one launch: read, written and on the wire"),
 	RECORD(seconds, "s", "from before the first sample to after the last"),
 	RECORD(energy_j, "J", "of the GPU in that time, by its energy counter"),
+	RECORD(snapshot_mhz, "MHz",
+               "mean of NVML's snapshots of the SM clock in that time, ten a second; clock_mhz is "
+               "what was held"),
+	RECORD(power_cap_ratio, "ratio",
+               "share of that time in which the power cap held the clocks down, by NVML's counter"),
+	RECORD(thermal_ratio, "ratio", "share in which heat did"),
+	RECORD(hw_slowdown_ratio, "ratio",
+               "share in which the hardware did: heat or the power supply"),
 	RECORD(check, "", "exact: a launch on whole numbers gave the one right answer"),
 	RECORD(stop, "", "the rule that ended the sampling"),
 	RECORD(started_utc, "", "when the row began, 2026-11-30T19:32:50Z"),

@@ -146,6 +146,10 @@ static void fill_window(struct ceil_record *r, const struct ceil_window *w)
 		return;
 	r->seconds = w->seconds;
 	r->energy_j = w->energy_j;
+	r->snapshot_mhz = w->snapshot_mhz;
+	r->power_cap_ratio = w->power_cap_ratio;
+	r->thermal_ratio = w->thermal_ratio;
+	r->hw_slowdown_ratio = w->hw_slowdown_ratio;
 	r->power_w = w->seconds >= 1.0 ? w->power_w : (double)NAN;
 	r->temp_start_c = w->temp_start_c;
 	r->temp_end_c = w->temp_end_c;
@@ -276,12 +280,23 @@ static bool too_wide(const struct ceil_record *r, const struct ceil_outcome *o, 
 	return true;
 }
 
+/* Data that went wrong under our hands: the check may have come after it. */
+static bool ecc_errors(const struct ceil_window *w, char *reason, size_t size)
+{
+	if (!(w->ecc_uncorrected > 0.0))
+		return false;
+	(void)snprintf(reason, size, "%.0f uncorrected ECC error%s while it was measured",
+	               w->ecc_uncorrected, w->ecc_uncorrected > 1.0 ? "s" : "");
+	return true;
+}
+
 /* The gravest finding stands in the row. */
 static void judge(struct ceil_record *r, const struct ceil_outcome *o)
 {
 	char reason[sizeof(r->reason)] = "";
 
-	if (over_peak(r, reason, sizeof(reason)) ||
+	if (ecc_errors(&o->window, reason, sizeof(reason)) ||
+	    over_peak(r, reason, sizeof(reason)) ||
 	    first_differs(o, o->point.variant->tolerance, reason, sizeof(reason))) {
 		set_status(r, CEIL_ROW_SUSPECT, reason);
 	} else if (o->window.thermal) {

@@ -41,6 +41,7 @@ struct ceil_record {
 	double first_value;  /* of the first heuristic's algorithm */
 	double flops, bytes; /* of one launch */
 	double seconds, energy_j;
+	double snapshot_mhz, power_cap_ratio, thermal_ratio, hw_slowdown_ratio;
 	char check[8], stop[16], started_utc[24];
 };
 
@@ -59,11 +60,11 @@ extern const struct ceil_table ceil_table_samples;  /* of struct ceil_sample_row
 /*
  * ceil_record_fill - the row of an outcome: value, peaks, ratios, limited_by, status.
  * An outcome that is ok, or did not settle, becomes suspect when its value is over its peak or
- * its first sample is unlike the rest, throttled after a thermal limit, unstable when the spread
- * is above the variant's tolerance and so is the interval of the median (where there are enough
- * samples for one); the reason says so with the figures. Host rows are never over their peak: the
- * clock that it assumes may be wrong. A row that failed or was not measured
- * has no figures.
+ * its first sample is unlike the rest or memory errors came up meanwhile, throttled after a thermal
+ * limit, unstable when the spread is above the variant's tolerance and so is the interval of the
+ * median (where there are enough samples for one); the reason says so with the figures. Host rows
+ * are never over their peak: the clock that it assumes may be wrong. A row that failed or was not
+ * measured has no figures.
  * @role: "search", "final" or "sustained". @props: label, name, driver of the device.
  */
 void ceil_record_fill(struct ceil_record *ret_r, const struct ceil_outcome *o,

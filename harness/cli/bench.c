@@ -5,7 +5,9 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/info.h"
 #include "harness/cli/inventory.h"
+#include "harness/cli/monitor.h"
 #include "harness/cli/screen.h"
+#include "harness/output/health.h"
 #include "harness/output/run.h"
 #include "harness/output/text.h"
 
@@ -76,9 +78,12 @@ const struct ceil_command ceil_command_bench = {
 	.doc = "Measures every ceiling of the GPUs and of the host, or of the benches named, and\n"
 	       "prints achieved, theoretical, ratio, clock and what limits each. The folder of a\n"
 	       "run holds ceilings.csv (what scripts load), records.csv (every point),\n"
-	       "samples.csv (raw) and run.json (all that is needed to repeat it).\n"
-	       "Exit status: 0 when every ceiling is sane or cannot be had here, 1 when one\n"
-	       "failed, is suspect or was throttled, 2 for usage and set-up, 130 after Ctrl-C.",
+	       "samples.csv (raw), telemetry.csv (the GPUs, ten times a second) and run.json (all\n"
+	       "that is needed to repeat it).\n"
+	       "Exit status: 0 when every ceiling is sane or cannot be had here; 1 when one "
+               "failed,\n"
+	       "is suspect or was throttled, or error counters of a GPU grew; 2 for usage and\n"
+	       "set-up; 130 after Ctrl-C, 143 after SIGTERM and so on.",
 	.options = option_rows,
 	.option_count = sizeof(option_rows) / sizeof(option_rows[0]),
 	.examples = "gpuceil bench\teverything, in about four minutes\n"
@@ -98,6 +103,7 @@ struct session {
 	json_t *info;
 	struct ceil_run *run;
 	struct ceil_screen screen;
+	struct ceil_monitor monitor;
 	struct ceil_record *ceilings; /* for the table at the end */
 	size_t ceiling_count, ceiling_cap;
 	bool bad;                /* a row makes the exit status 1 */
@@ -383,6 +389,7 @@ static void print_results(const struct session *s, FILE *f)
 
 	ceil_text_style_of(f, &style);
 	ceil_text_ceilings(f, &style, s->ceilings, s->ceiling_count, has_gpu(s));
+	ceil_text_health(f, &style, &s->monitor.health);
 	if (strcmp(ceil_run_folder(s->run), "-") != 0)
 		fprintf(f, "\n%s/ceilings.csv  (records.csv, samples.csv, run.json beside it)\n",
 		        ceil_run_folder(s->run));
@@ -406,8 +413,9 @@ static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t fr
 	int status;
 
 	ceil_screen_close(&s->screen);
+	hung |= !ceil_monitor_end(&s->monitor, s->info);
 	print_results(s, f);
-	s->bad |= short_of_gpus(s);
+	s->bad |= short_of_gpus(s) || ceil_health_bad(&s->monitor.health);
 	status = exit_of(s, st, err);
 	ceil_info_finish(s->info, status, (double)(ceil_now_ns() - from_ns) * 1e-9);
 	if (ceil_run_close(s->run, &last) != CEIL_OK && s->first.status == CEIL_OK)
@@ -435,9 +443,12 @@ static int run_session(struct session *s, const struct ceil_filter *f,
 	st = ceil_run_open(s->o->output, s->info, &s->run, err);
 	if (st != CEIL_OK)
 		return ceil_cli_error(err);
+	ceil_monitor_begin(&s->monitor, &s->inv);
 	st = rows_of_missing(s, f, err);
 	if (st == CEIL_OK)
 		st = open_lanes(s, f, /* with_rows= */ true, err);
+	if (st == CEIL_OK)
+		st = ceil_monitor_watch(&s->monitor, s->lanes, s->lane_count, s->run, s->info, err);
 	for (size_t i = 0; i < s->lane_count; i++)
 		ceil_info_add_lane(s->info, &s->lanes[i]);
 	announce(s, talk);
@@ -489,6 +500,7 @@ static int run_with(const struct options *o, const struct ceil_filter *f,
 		status = run_session(s, f, setup, &err);
 	}
 	close_lanes(s);
+	ceil_monitor_close(&s->monitor);
 	ceil_inventory_close(&s->inv);
 	json_decref(s->info);
 	free(s->ceilings);

@@ -16,19 +16,14 @@
 #include "harness/output/file.h"
 #include "harness/output/json.h"
 
-enum part { CEILINGS, RECORDS, SAMPLES, PART_COUNT };
-
-static const struct ceil_table *const part_tables[PART_COUNT] = {
-	[CEILINGS] = &ceil_table_ceilings,
-	[RECORDS] = &ceil_table_records,
-	[SAMPLES] = &ceil_table_samples,
-};
+enum part { CEILINGS, RECORDS, SAMPLES, TELEMETRY, PART_COUNT };
 
 struct ceil_run {
 	pthread_mutex_t lock;
 	char folder[CEIL_PATH_MAX];
 	bool to_stdout, stdout_broken;
-	struct ceil_csv *csv[PART_COUNT]; /* NULL once it could not be written */
+	const struct ceil_table *table[PART_COUNT]; /* of telemetry: NULL until it is opened */
+	struct ceil_csv *csv[PART_COUNT];           /* NULL once it could not be written */
 	json_t *info;
 	struct ceil_error first; /* failure; CEIL_OK: none so far */
 };
@@ -42,8 +37,9 @@ static void path_in(const struct ceil_run *run, const char *name, char *ret_path
 /* ---- the folder */
 
 static const char *const file_names[] = {
-	"run.json",    "run.json.partial",    "ceilings.csv", "ceilings.csv.partial",
-	"records.csv", "records.csv.partial", "samples.csv",  "samples.csv.partial"};
+	"run.json",      "run.json.partial",     "ceilings.csv", "ceilings.csv.partial",
+	"records.csv",   "records.csv.partial",  "samples.csv",  "samples.csv.partial",
+	"telemetry.csv", "telemetry.csv.partial"};
 enum { FILE_NAMES = sizeof(file_names) / sizeof(file_names[0]) };
 
 /* A run that is there, finished or not: the name of a file of it, or NULL. */
@@ -161,16 +157,22 @@ static enum ceil_status write_info(struct ceil_run *run, struct ceil_error *err)
 	return ceil_json_save(path, run->info, err);
 }
 
+static enum ceil_status open_part(struct ceil_run *run, enum part part, struct ceil_error *err)
+{
+	char path[CEIL_PATH_MAX + 32];
+
+	if (run->to_stdout)
+		return CEIL_OK;
+	path_in(run, run->table[part]->name, path, sizeof(path));
+	return ceil_csv_open(path, run->table[part], &run->csv[part], err);
+}
+
 static enum ceil_status open_files(struct ceil_run *run, struct ceil_error *err)
 {
 	enum ceil_status st = write_info(run, err);
 
-	for (int i = 0; i < PART_COUNT && st == CEIL_OK && !run->to_stdout; i++) {
-		char path[CEIL_PATH_MAX + 32];
-
-		path_in(run, part_tables[i]->name, path, sizeof(path));
-		st = ceil_csv_open(path, part_tables[i], &run->csv[i], err);
-	}
+	for (int i = 0; i < TELEMETRY && st == CEIL_OK; i++)
+		st = open_part(run, (enum part)i, err);
 	return st;
 }
 
@@ -191,6 +193,9 @@ enum ceil_status ceil_run_open(const char *output, json_t *info, struct ceil_run
 	if (!run)
 		return CEIL_E_NOMEM;
 	run->info = info;
+	run->table[CEILINGS] = &ceil_table_ceilings;
+	run->table[RECORDS] = &ceil_table_records;
+	run->table[SAMPLES] = &ceil_table_samples;
 	run->to_stdout = output && strcmp(output, "-") == 0;
 	(void)pthread_mutex_init(&run->lock, /* attributes= */ NULL); /* cannot fail in glibc */
 	if (run->to_stdout)
@@ -225,7 +230,7 @@ static enum ceil_status write_line(struct ceil_run *run, enum part part, const v
 
 	if (run->stdout_broken)
 		return CEIL_OK;
-	st = ceil_json_write_line(stdout, part_tables[part], row, err);
+	st = ceil_json_write_line(stdout, run->table[part], row, err);
 	run->stdout_broken = st != CEIL_OK;
 	return st;
 }
@@ -287,6 +292,28 @@ enum ceil_status ceil_run_add_samples(struct ceil_run *run, const struct ceil_re
 	}
 	pthread_mutex_unlock(&run->lock);
 	return st == CEIL_OK ? CEIL_OK : ceil_fail(err, st, "%s", own.text);
+}
+
+enum ceil_status ceil_run_open_telemetry(struct ceil_run *run, const struct ceil_table *t,
+                                         struct ceil_error *err)
+{
+	struct ceil_error own = {CEIL_OK, ""};
+	enum ceil_status st;
+
+	pthread_mutex_lock(&run->lock);
+	run->table[TELEMETRY] = t;
+	st = note(run, open_part(run, TELEMETRY, &own), &own);
+	pthread_mutex_unlock(&run->lock);
+	return st == CEIL_OK ? CEIL_OK : ceil_fail(err, st, "%s", own.text);
+}
+
+void ceil_run_add_telemetry(struct ceil_run *run, const void *row)
+{
+	struct ceil_error own = {CEIL_OK, ""};
+
+	pthread_mutex_lock(&run->lock);
+	(void)note(run, write_row(run, TELEMETRY, row, &own), &own);
+	pthread_mutex_unlock(&run->lock);
 }
 
 enum ceil_status ceil_run_close(struct ceil_run *run, struct ceil_error *err)

@@ -42,6 +42,16 @@ CEIL_MUST_CHECK enum ceil_status ceil_run_add_samples(struct ceil_run *run,
                                                       struct ceil_error *err);
 
 /*
+ * ceil_run_open_telemetry - telemetry.csv, of a table that must outlive the run; without it a run
+ * has no such file. At most once. Return: as ceil_run_open.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_run_open_telemetry(struct ceil_run *run,
+                                                         const struct ceil_table *t,
+                                                         struct ceil_error *err);
+/* ceil_run_add_telemetry - a row of that table, once it is opened; ceil_run_close tells failures. */
+void ceil_run_add_telemetry(struct ceil_run *run, const void *row);
+
+/*
  * ceil_run_close - completes every file, run.json last, and frees the run. NULL is CEIL_OK.
  * Return: the first failure of the run, even one that ceil_run_add told before.
  */

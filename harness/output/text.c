@@ -9,6 +9,7 @@
 
 #include "harness/base/text.h"
 #include "harness/output/grid.h"
+#include "harness/output/slowest.h"
 
 enum { WIDEST = 100, NARROWEST = 40, INDENT = 2, REASON_INDENT = 6, NAMED = 3 };
 
@@ -350,4 +351,5 @@ void ceil_text_ceilings(FILE *f, const struct ceil_text_style *style, const stru
 			print_device(f, style, &v);
 		after_folded = folded;
 	}
+	ceil_text_slowest(f, style, r, count);
 }

@@ -20,7 +20,8 @@ void ceil_text_style_of(FILE *f, struct ceil_text_style *ret_style);
  * ceil_text_ceilings - ceiling, value, unit, theoretical, ratio, clock, what limits it, status;
  * a heading per device, in the order in which they come. The reason of a row that is not ok stands
  * under it; rows without a value follow the table, those of one reason in one line. Narrow
- * terminals lose the clock, then the theoretical figure.
+ * terminals lose the clock, then the theoretical figure. Where several GPUs were measured, a table
+ * of the slowest of each ceiling follows.
  * @r: of the columns of ceilings.csv; theoretical_clock_mhz and driver go into the heading.
  * @fold_host: host rows become one line a device, since a GPU was measured.
  */

@@ -140,10 +140,13 @@ static void judge_settings(struct findings *f)
 	const struct ceil_nvml_health *b = &f->gpu->before, *a = &f->gpu->after;
 	const bool held = !isnan(a->throttle_bits) &&
 	                  ((uint64_t)a->throttle_bits & CEIL_NV_REASON_APP_CLOCKS) != 0;
+	char text[64] = "";
 
-	if (b->power_limit_w < b->power_default_w - 0.5)
-		add(f, "power limit, W", b->power_limit_w, b->power_default_w, CEIL_HEALTH_NOTE,
-		    "below the default");
+	if (b->power_limit_w < b->power_default_w - 0.5) {
+		ceil_append(text, sizeof(text), "below the default of %.0f W", b->power_default_w);
+		add(f, "power limit, W", b->power_limit_w, a->power_limit_w, CEIL_HEALTH_NOTE,
+		    text);
+	}
 	if (b->remap_failed > 0)
 		add(f, "row remap failed", (double)NAN, (double)NAN, CEIL_HEALTH_NOTE,
 		    "before this run: have the card looked at");
@@ -151,8 +154,7 @@ static void judge_settings(struct findings *f)
 		add(f, "row remap pending", (double)NAN, (double)NAN, CEIL_HEALTH_NOTE,
 		    "since before this run: reset the GPU");
 	if (held || b->app_sm_mhz < b->app_default_sm_mhz)
-		add(f, "application clock, MHz", b->app_sm_mhz, b->app_default_sm_mhz,
-		    CEIL_HEALTH_NOTE,
+		add(f, "application clock, MHz", b->app_sm_mhz, a->app_sm_mhz, CEIL_HEALTH_NOTE,
 		    held ? "application or locked clocks hold it down" : "set below the default");
 }
 
@@ -240,14 +242,13 @@ static void open_kmsg(struct ceil_health *h)
 
 	ceil_append(path, sizeof(path), "%s/dev/kmsg", root ? root : "");
 	h->kmsg = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (h->kmsg >= 0 && lseek(h->kmsg, 0, SEEK_END) >= 0) {
+	h->kmsg_open = h->kmsg >= 0 && lseek(h->kmsg, 0, SEEK_END) >= 0;
+	if (h->kmsg_open)
 		h->xid_source = "/dev/kmsg";
-		return;
-	}
-	ceil_append(h->xid_reason, sizeof(h->xid_reason), "/dev/kmsg: %s", strerror(errno));
-	if (h->kmsg >= 0)
+	else
+		ceil_append(h->xid_reason, sizeof(h->xid_reason), "/dev/kmsg: %s", strerror(errno));
+	if (!h->kmsg_open && h->kmsg >= 0)
 		(void)close(h->kmsg); /* only read */
-	h->kmsg = -1;
 }
 
 static void open_events(struct ceil_health *h, struct ceil_nvml *nvml)
@@ -279,7 +280,6 @@ static void drain_events(struct ceil_health *h)
 void ceil_health_init(struct ceil_health *h)
 {
 	memset(h, 0, sizeof(*h));
-	h->kmsg = -1;
 }
 
 void ceil_health_add(struct ceil_health *h, const char *device, struct ceil_nvml_gpu *nvml)
@@ -309,7 +309,7 @@ void ceil_health_begin(struct ceil_health *h, struct ceil_nvml *nvml)
 
 void ceil_health_end(struct ceil_health *h)
 {
-	if (h->kmsg >= 0)
+	if (h->kmsg_open)
 		drain_kmsg(h);
 	if (h->xids)
 		drain_events(h);
@@ -325,7 +325,7 @@ void ceil_health_done(struct ceil_health *h)
 {
 	ceil_nvml_xids_close(h->xids);
 	h->xids = NULL;
-	if (h->kmsg >= 0)
+	if (h->kmsg_open)
 		(void)close(h->kmsg); /* only read */
-	h->kmsg = -1;
+	h->kmsg_open = false;
 }

@@ -25,7 +25,7 @@ enum ceil_health_grade { CEIL_HEALTH_NOTE, CEIL_HEALTH_SUSPECT };
 struct ceil_health_finding {
 	char device[16];
 	const char *what;     /* a counter's title, or a setting's; lives for ever */
-	double before, after; /* of the counter; setting and default; NAN: does not apply */
+	double before, after; /* of the counter or the setting; NAN: does not apply */
 	enum ceil_health_grade grade;
 	char text[112]; /* "grew by 3 during this run" */
 };
@@ -47,13 +47,14 @@ struct ceil_health {
 	const char *xid_source; /* "/dev/kmsg", "NVML events", or NULL: see xid_reason */
 	char xid_reason[200];
 	struct ceil_nvml_xids *xids;
-	int kmsg; /* file descriptor, -1: not open */
+	int kmsg; /* file descriptor, when it is open */
+	bool kmsg_open;
 	struct ceil_health_finding finding[CEIL_HEALTH_FINDINGS];
 	size_t finding_count;
 };
 
 /*
- * ceil_health_init - nobody to look at yet; after it every other call is safe.
+ * ceil_health_init - nobody to look at yet: zeroes it.
  * ceil_health_add - a GPU by its label; those without NVML are left out, as are too many.
  */
 void ceil_health_init(struct ceil_health *h);

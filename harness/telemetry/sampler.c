@@ -33,7 +33,7 @@ struct ceil_sampler {
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* stop or ended was set */
 	pthread_t thread;
-	bool stop, ended;
+	bool stop, ended, abandoned;
 	struct ceil_sampler_options options;
 	uint64_t start_ns;
 	struct ceil_watch *watch;
@@ -65,13 +65,15 @@ static void tick(struct ceil_sampler *s)
 		struct ceil_watch *w = &s->watch[i];
 		struct ceil_telemetry_row row;
 		struct reading r;
+		bool wanted;
 
 		read_gpu(w, &r);
 		pthread_mutex_lock(&s->lock);
+		wanted = s->options.row && !s->abandoned;
 		w->ring[w->count++ % CEIL_SAMPLER_RING] = r;
 		ceil_copy(row.ceiling, sizeof(row.ceiling), w->ceiling);
 		pthread_mutex_unlock(&s->lock);
-		if (!s->options.row)
+		if (!wanted)
 			continue;
 		row.seconds = (double)(r.at_ns - s->start_ns) / CEIL_NS_PER_S;
 		ceil_copy(row.device, sizeof(row.device), w->device);
@@ -108,10 +110,10 @@ static void *thread_main(void *arg)
 	const uint64_t interval = s->options.interval_ns;
 	uint64_t next_ns = s->start_ns;
 
-	while (wait_for_beat(s, next_ns)) {
+	do { /* even the shortest run has one reading */
 		tick(s);
 		next_ns += interval * (1 + (ceil_now_ns() - next_ns) / interval);
-	}
+	} while (wait_for_beat(s, next_ns));
 	pthread_mutex_lock(&s->lock);
 	s->ended = true;
 	pthread_cond_broadcast(&s->moved);
@@ -145,6 +147,7 @@ static bool stop_thread(struct ceil_sampler *s)
 	while (!s->ended && ceil_now_ns() < give_up_ns)
 		(void)pthread_cond_timedwait(&s->moved, &s->lock, &until);
 	ended = s->ended;
+	s->abandoned = !ended; /* who wanted rows goes on without them */
 	pthread_mutex_unlock(&s->lock);
 	if (ended)
 		(void)pthread_join(s->thread, /* result= */ NULL);

@@ -40,8 +40,9 @@ CEIL_MUST_CHECK enum ceil_status ceil_sampler_open(const struct ceil_source_targ
 
 /*
  * ceil_sampler_close - stops the thread, within milliseconds. NULL is fine.
- * Return: false if a driver holds the thread for longer than patience. The sampler stays then, and
- * nothing that it reads may be closed: the process can only leave by _exit, or try again.
+ * Return: false if a driver holds the thread for longer than patience. The sampler stays then,
+ * without calling row any more, and nothing that it reads may be closed: the process can only leave
+ * by _exit, or try again.
  */
 CEIL_MUST_CHECK bool ceil_sampler_close(struct ceil_sampler *s);
 
