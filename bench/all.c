@@ -1,11 +1,13 @@
 /* The one list of benches, in the order of a run: cool before hot. */
 #include "bench/dram.h"
 #include "bench/gemm.h"
+#include "bench/launch.h"
 #include "harness/measure/bench.h"
 
 #include <string.h>
 
 const struct ceil_bench *const ceil_benches[] = {
+	&ceil_launch_bench,
 	&ceil_dram_bench,
 	&ceil_gemm_bench,
 	NULL,
