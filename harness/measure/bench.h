@@ -71,7 +71,8 @@ struct ceil_variant {
 	bool both_ways;     /* of a link: both directions at once, the value is their sum */
 	const char *versus; /* ceiling whose value stands beside this row's; or NULL */
 	unsigned burst_finalists, sustained_finalists; /* 0: the row has no such regime */
-	double tolerance; /* spread above this makes a row unstable; 0: none */
+	unsigned quick_sustained; /* of those, what --quick and short budgets keep */
+	double tolerance;         /* spread above this makes a row unstable; 0: none */
 };
 
 struct ceil_bench;
@@ -89,7 +90,8 @@ struct ceil_point {
 /* Per launch; compulsory traffic. */
 struct ceil_work {
 	double flops, bytes_read, bytes_written, bytes_wire;
-	double items; /* what a time or 1/s is of: hops, atomics; 0: of the launch */
+	double items;         /* what a time or 1/s is of: hops, atomics; 0: of the launch */
+	double bytes_payload; /* of a collective: the array that it is called on; 0: none */
 };
 
 /* What a bench tells of a measurement beside its time. Nothing to tell: NAN, -1, "". */
@@ -112,6 +114,7 @@ struct ceil_bench {
 	size_t more_count;
 	size_t buf_count;
 	bool concurrent; /* all devices at once, a barrier per sample */
+	bool team;       /* the members of the device's team measure one thing together (team.h) */
 	bool repeatable; /* outputs have the same bits after every launch: the loop compares */
 	enum ceil_pattern check_pattern;
 	bool check_first; /* check the first launch on timed data too, not the last pass alone */
@@ -141,11 +144,18 @@ struct ceil_bench {
 	/* Optional, with prepare: the chosen candidate in words, so that it can be repeated. */
 	void (*describe)(const struct ceil_launch *l, char *ret_text, size_t size);
 
+	/* Optional, with prepare: waits for what was launched, where a launch may fail or hang for
+	 * another's fault. The device answers afterwards, unless it is CEIL_E_TIMEOUT. */
+	enum ceil_status (*wait)(const struct ceil_launch *l, struct ceil_error *err);
+
 	/* Optional. What the launches that were timed told of themselves. */
 	void (*remark)(const struct ceil_point *p, const struct ceil_device_props *d,
 	               const struct ceil_launch *l, const struct ceil_buffer buf[CEIL_MAX_BUFS],
 	               struct ceil_remark *ret_remark);
 
+	/* Optional: the inputs of the check on this member of a team, if not check_pattern. */
+	enum ceil_pattern (*check_fill)(const struct ceil_point *p,
+	                                const struct ceil_device_props *d);
 	/*
 	 * check - after one launch on inputs of check_pattern and seed, outputs poisoned before:
 	 * is every element right? Return: CEIL_OK; CEIL_E_WRONG with what was expected and found.

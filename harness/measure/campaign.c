@@ -4,6 +4,7 @@
 #include "harness/base/alloc.h"
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
+#include "harness/device/team.h"
 #include "harness/measure/curve.h"
 #include "harness/measure/gang.h"
 
@@ -92,10 +93,18 @@ struct campaign {
 
 /* ---- rows upward */
 
+/* What a team measures together is one row, of its first member. */
+static bool silent(const struct lane *l, const struct ceil_bench *bench)
+{
+	return bench->team && l->in->dev->team && l->in->dev->team->rank > 0;
+}
+
 static void emit(struct lane *l, const struct ceil_outcome *o, const char *role, bool is_ceiling)
 {
 	struct campaign *c = l->run;
 
+	if (silent(l, o->point.bench))
+		return;
 	pthread_mutex_lock(&c->lock);
 	c->events->outcome(c->events->user, l->in->dev, o, role, is_ceiling);
 	pthread_mutex_unlock(&c->lock);
@@ -106,6 +115,8 @@ static void emit_absent(struct lane *l, const struct ceil_point *p, enum ceil_ro
 {
 	struct campaign *c = l->run;
 
+	if (silent(l, p->bench))
+		return;
 	pthread_mutex_lock(&c->lock);
 	c->events->absent(c->events->user, &l->in->dev->props, p, status, reason, is_ceiling);
 	pthread_mutex_unlock(&c->lock);
@@ -221,18 +232,42 @@ static double half_bytes(const struct lane *l, const struct ceil_point *p, doubl
 	return half;
 }
 
+/*
+ * Whether an entry can be measured; a team measures what all of its members can.
+ * @r: gets the reason when it cannot.
+ */
+static bool may_measure(struct lane *l, const struct ceil_entry *e, struct result *r)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_team *team = e->point.bench->team ? l->in->dev->team : NULL;
+	enum ceil_status st = CEIL_OK;
+
+	if (e->fate != CEIL_RUN) {
+		note(r, e->fate == CEIL_SKIPPED ? CEIL_ROW_SKIPPED : CEIL_ROW_UNSUPPORTED,
+		     e->reason);
+		st = ceil_fail(&err, e->fate == CEIL_SKIPPED ? CEIL_E_BUDGET : CEIL_E_UNSUPPORTED,
+		               "%s", e->reason);
+	} else if (l->stopped) {
+		note(r, l->stop_status, l->stop_reason);
+		st = ceil_fail(&err,
+		               l->stop_status == CEIL_ROW_CANCELLED ? CEIL_E_CANCELLED
+		                                                    : CEIL_E_DEVICE,
+		               "%s", l->stop_reason);
+	}
+	if (ceil_team_agree(team, st, &err) == CEIL_OK)
+		return true;
+	if (st == CEIL_OK)
+		note(r, ceil_row_status_of(err.status), err.text);
+	return false;
+}
+
 static void search_entry(struct lane *l, size_t i)
 {
 	const struct ceil_entry *e = &l->in->plan.v[i];
 	struct result *r = &l->results[i];
 	struct ceil_outcome o;
 
-	if (e->fate != CEIL_RUN)
-		note(r, e->fate == CEIL_SKIPPED ? CEIL_ROW_SKIPPED : CEIL_ROW_UNSUPPORTED,
-		     e->reason);
-	else if (l->stopped)
-		note(r, l->stop_status, l->stop_reason);
-	if (e->fate != CEIL_RUN || l->stopped) {
+	if (!may_measure(l, e, r)) {
 		emit_absent(l, &e->point, r->status, r->reason, /* is_ceiling= */ false);
 		return;
 	}
@@ -301,8 +336,25 @@ static size_t finalists(const struct lane *l, size_t first, size_t max, size_t *
 	return n;
 }
 
-/* No entry of the ceiling was measured: the gravest of their reasons stands in its row. */
-static void absent_ceiling(struct lane *l, size_t first, enum ceil_regime regime)
+/* Why what a team measured is no ceiling, or NULL. */
+static const char *no_ceiling(const struct lane *l, const struct ceil_bench *bench)
+{
+	const struct ceil_team *team = l->in->dev->team;
+
+	if (!bench->team)
+		return NULL;
+	if (!team || team->size <= 1)
+		return "one rank: it has nobody to exchange data with";
+	return team->functional ? "functional test: ranks share a GPU" : NULL;
+}
+
+/*
+ * No entry of the ceiling was measured, or what was is none: the gravest of their reasons stands in
+ * its row.
+ * @not_one: the reason if all went well.
+ */
+static void absent_ceiling(struct lane *l, size_t first, enum ceil_regime regime,
+                           const char *not_one)
 {
 	struct ceil_point p = l->in->plan.v[first].point;
 	const struct result *worst = &l->results[first];
@@ -312,7 +364,10 @@ static void absent_ceiling(struct lane *l, size_t first, enum ceil_regime regime
 			worst = &l->results[i];
 	}
 	p.regime = regime;
-	emit_absent(l, &p, worst->status, worst->reason, /* is_ceiling= */ true);
+	if (worst->status == CEIL_ROW_OK && not_one)
+		emit_absent(l, &p, CEIL_ROW_UNSUPPORTED, not_one, /* is_ceiling= */ true);
+	else
+		emit_absent(l, &p, worst->status, worst->reason, /* is_ceiling= */ true);
 }
 
 /* Index of the best outcome that counts; those that are not ok come after those that are. */
@@ -330,29 +385,41 @@ static size_t winner(const struct ceil_outcome *o, size_t n)
 	return best;
 }
 
+static void absent_final(struct lane *l, size_t entry, enum ceil_regime regime,
+                         enum ceil_row_status status, const char *reason)
+{
+	struct ceil_point p = l->in->plan.v[entry].point;
+
+	p.regime = regime;
+	emit_absent(l, &p, status, reason, /* is_ceiling= */ true);
+}
+
 static void contest(struct lane *l, size_t first, enum ceil_regime regime, size_t max, int effort)
 {
+	const char *not_one = no_ceiling(l, l->in->plan.v[first].point.bench);
 	size_t entries[MAX_FINALISTS];
 	struct ceil_outcome o[MAX_FINALISTS];
 	size_t n = finalists(l, first, max < MAX_FINALISTS ? max : MAX_FINALISTS, entries);
 	size_t measured = 0;
+	struct result why;
 
-	if (n == 0) {
-		absent_ceiling(l, first, regime);
+	if (n == 0 || not_one) {
+		absent_ceiling(l, first, regime, not_one);
 		return;
 	}
-	for (; measured < n && !l->stopped; measured++) {
+	for (; measured < n; measured++) {
+		const struct ceil_entry *e = &l->in->plan.v[entries[measured]];
+		struct result ignored;
 		struct ceil_point p = l->in->plan.v[entries[measured]].point;
 
+		if (!may_measure(l, e, measured ? &ignored : &why))
+			break;
 		p.regime = regime;
 		measure(l, &p, effort, l->results[entries[measured]].algorithm, &o[measured]);
 		o[measured].first_ns = l->results[entries[measured]].first_ns;
 	}
 	if (measured == 0) {
-		struct ceil_point p = l->in->plan.v[entries[0]].point;
-
-		p.regime = regime;
-		emit_absent(l, &p, l->stop_status, l->stop_reason, /* is_ceiling= */ true);
+		absent_final(l, entries[0], regime, why.status, why.reason);
 		return;
 	}
 	const size_t best = winner(o, measured);
@@ -394,14 +461,15 @@ static void run_sustained(struct lane *l, const struct ceil_bench *bench)
 
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct ceil_point *p = &plan->v[i].point;
+		const unsigned max = ceil_plan_sustained(plan, p->variant);
 
 		if (p->bench != bench || !p->variant->sustained_finalists ||
 		    !first_of_ceiling(l, i))
 			continue;
-		if (!plan->drop_sustained) {
-			contest(l, i, CEIL_SUSTAINED, p->variant->sustained_finalists, SUSTAINED);
+		if (max > 0)
+			contest(l, i, CEIL_SUSTAINED, max, SUSTAINED);
+		if (max > 0 || (plan->quick && !plan->drop_sustained))
 			continue;
-		}
 		struct ceil_point q = *p;
 
 		q.regime = CEIL_SUSTAINED;
@@ -485,10 +553,29 @@ static const struct ceil_bench *next_bench(const struct campaign *c, const struc
 	return NULL;
 }
 
+/*
+ * Processes of an MPI run do the same at the same time, so they wait for each other before each
+ * bench; but the host that several share is measured by one of them. Threads come together anyway.
+ */
+static void meet(struct lane *l, const struct ceil_bench *bench)
+{
+	const bool host = strcmp(l->in->dev->backend->name, "host") == 0;
+	struct ceil_error err = {CEIL_OK, ""};
+	enum ceil_status st;
+
+	if (host && !bench->team)
+		return;
+	st = ceil_team_meet(l->in->dev->team, bench->name, &err);
+	if (st != CEIL_OK && !l->stopped)
+		stop_lane(l, st, &err);
+}
+
 static void pass_all(struct campaign *c, pass_fn pass)
 {
 	for (const struct ceil_bench *b = next_bench(c, NULL); b; b = next_bench(c, b)) {
-		if (b->concurrent && c->count > 1 && !c->policy->one_by_one) {
+		if (c->count == 1)
+			meet(&c->lanes[0], b);
+		if (c->count > 1 && (b->team || (b->concurrent && !c->policy->one_by_one))) {
 			pass_together(c, pass, b);
 			continue;
 		}
@@ -532,6 +619,8 @@ static void close_lanes(struct campaign *c, bool *ret_hung)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		*ret_hung |= c->lanes[i].hung;
+		if (!c->lanes[i].hung)
+			ceil_team_drop(c->lanes[i].in->dev->team);
 		ceil_meter_close(c->lanes[i].meter);
 		free(c->lanes[i].results);
 	}

@@ -191,8 +191,9 @@ static double search_s(const struct ceil_point *p, const struct ceil_launch *l,
                        const struct ceil_device_props *d)
 {
 	const double candidates = p->bench->prepare && p->variant->burst_finalists ? 12.0 : 0.0;
+	const double idle_s = p->variant->burst_finalists ? 0.2 : 0.0;
 
-	return 0.05 + (12.0 + 2.5 * candidates) * fmax(launch_s(p, l, d), 0.0005);
+	return 0.05 + idle_s + (12.0 + 2.5 * candidates) * fmax(launch_s(p, l, d), 0.0005);
 }
 
 static double finals_s(const struct ceil_variant *v)
@@ -353,7 +354,14 @@ static enum ceil_status add_variant(const struct making *k, struct ceil_error *e
 	return st;
 }
 
-/* Finals are priced once a ceiling; sustained rows at the six seconds that they mostly take. */
+unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_variant *v)
+{
+	if (plan->drop_sustained)
+		return 0;
+	return plan->quick || plan->few_sustained ? v->quick_sustained : v->sustained_finalists;
+}
+
+/* Finals are priced once a ceiling; sustained rows at the four seconds that they mostly take. */
 static void price_plan(struct ceil_plan *plan)
 {
 	plan->price_s = 0.0;
@@ -370,8 +378,9 @@ static void price_plan(struct ceil_plan *plan)
 		if (!first)
 			continue;
 		plan->price_s += finals_s(e->point.variant);
-		if (!plan->drop_sustained)
-			plan->sustained_s += 5.0 * e->point.variant->sustained_finalists;
+		plan->sustained_s += 4.0 * ceil_plan_sustained(plan, e->point.variant);
+		if (e->point.duty > 0.0 && e->point.variant->burst_finalists)
+			plan->price_s += 5.0;
 	}
 	plan->price_s += plan->sustained_s;
 }
@@ -380,7 +389,7 @@ enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend
                                 const struct ceil_device_props *props, const char *why_not,
                                 struct ceil_plan *ret_plan, struct ceil_error *err)
 {
-	struct ceil_plan plan = {0};
+	struct ceil_plan plan = {.quick = f->quick};
 	enum ceil_status st = CEIL_OK;
 
 	const struct ceil_bench *const *list = f->list ? f->list : ceil_benches;
@@ -411,7 +420,7 @@ enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend
 
 /* ---- fitting */
 
-enum drop_step { DROP_SUSTAINED, DROP_CASES, DROP_VARIANTS };
+enum drop_step { FEW_SUSTAINED, DROP_SUSTAINED, DROP_CASES, DROP_VARIANTS };
 
 static bool droppable(const struct ceil_entry *e, enum drop_step step)
 {
@@ -424,6 +433,7 @@ static bool droppable(const struct ceil_entry *e, enum drop_step step)
 static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s)
 {
 	static const char *const words[] = {
+		[FEW_SUSTAINED] = "sustained rows that --quick leaves out",
 		[DROP_SUSTAINED] = "sustained rows",
 		[DROP_CASES] = "cases that --quick leaves out",
 		[DROP_VARIANTS] = "variants that --quick leaves out",
@@ -438,8 +448,10 @@ static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s)
 		refuse(&plan->v[i], CEIL_SKIPPED, reason);
 		n++;
 	}
-	if (step == DROP_SUSTAINED && plan->sustained_s > 0.0) {
-		plan->drop_sustained = true;
+	if (((step == FEW_SUSTAINED && !plan->quick) || step == DROP_SUSTAINED) &&
+	    plan->sustained_s > 0.0) {
+		plan->few_sustained = true;
+		plan->drop_sustained = step == DROP_SUSTAINED;
 		n = 1;
 	}
 	if (n > 0) {
@@ -472,7 +484,8 @@ static void drop_more(struct ceil_plan *plan, double budget_s)
 
 void ceil_plan_fit(struct ceil_plan *plan, double budget_s)
 {
-	static const enum drop_step steps[] = {DROP_SUSTAINED, DROP_CASES, DROP_VARIANTS};
+	static const enum drop_step steps[] = {FEW_SUSTAINED, DROP_SUSTAINED, DROP_CASES,
+	                                       DROP_VARIANTS};
 
 	drop_more(plan, budget_s);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && plan->price_s > budget_s; i++)

@@ -12,16 +12,16 @@
 /* A shape of the user's. */
 struct ceil_own_case {
 	struct ceil_case cas;
-	char name[48];     /* of cas */
-	const char *kind;  /* for ceilings that end in ".kind": "bf16"; NULL: for all */
-	uint64_t count;    /* how often a list has it */
+	char name[48];    /* of cas */
+	const char *kind; /* for ceilings that end in ".kind": "bf16"; NULL: for all */
+	uint64_t count;   /* how often a list has it */
 };
 
 /* What the user asked for. Empty lists mean all. */
 struct ceil_filter {
 	const struct ceil_bench *const *list; /* NULL-terminated; NULL: ceil_benches */
 	struct ceil_list benches, variants, dtypes, ceilings;
-	const char *backend;            /* NULL: all */
+	const char *backend;             /* NULL: all */
 	const struct ceil_own_case *own; /* measured instead of the benches' cases; or NULL */
 	size_t own_count;
 	const char *algorithm; /* the only one to take, in the words of describe; NULL: search */
@@ -44,8 +44,10 @@ struct ceil_plan {
 	struct ceil_entry *v; /* in the order of the run */
 	size_t count, cap;
 	double price_s, sustained_s; /* all; and the sustained rows in it */
-	bool drop_sustained;
-	char coverage[256]; /* what the budget dropped, in words; "" if nothing */
+	bool quick;                  /* few sustained rows, and none for the others */
+	bool few_sustained;          /* dropped by the budget: all but those that --quick has */
+	bool drop_sustained;         /* all */
+	char coverage[256];          /* what the budget dropped, in words; "" if nothing */
 };
 
 /*
@@ -60,11 +62,14 @@ CEIL_MUST_CHECK enum ceil_status ceil_plan_make(const struct ceil_filter *f, con
                                                 struct ceil_error *err);
 
 /*
- * ceil_plan_fit - drops cases of long runs one by one, the last first, then sustained rows, then
- * cases that --quick leaves out, then variants that it leaves out, until the price is within
- * budget_s; what goes is skipped with the reason.
+ * ceil_plan_fit - drops cases of long runs one by one, the last first, then sustained rows (first
+ * those that --quick leaves out, then all), then cases that --quick leaves out, then variants that
+ * it leaves out, until the price is within budget_s; what goes is skipped with the reason.
  */
 void ceil_plan_fit(struct ceil_plan *plan, double budget_s);
+
+/* ceil_plan_sustained - how many points of a variant's ceiling run sustained under this plan. */
+unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_variant *v);
 
 void ceil_plan_done(struct ceil_plan *plan);
 
