@@ -120,8 +120,8 @@ struct ceil_backend {
 	/* Waits for slot's mark alone, so that later work stays queued. */
 	enum ceil_status (*wait)(struct ceil_device *dev, int slot, uint64_t timeout_ns,
 	                         struct ceil_error *err);
-	/* Whether slot's mark is past, without waiting; missing: launches return when it is. */
-	enum ceil_status (*done)(struct ceil_device *dev, int slot, bool *ret_done,
+	/* Whether a stream has done all, without waiting; missing: launches return when it has. */
+	enum ceil_status (*done)(struct ceil_device *dev, int stream, bool *ret_done,
 	                         struct ceil_error *err);
 	enum ceil_status (*flush_cache)(struct ceil_device *dev, struct ceil_error *err);
 	/* Holds stream 0 until it is opened; opens by itself after two seconds. */

@@ -133,16 +133,16 @@ static enum ceil_status cuda_wait(struct ceil_device *dev, int slot, uint64_t ti
 	return poll_until(d, /* stream= */ NULL, d->slot[slot], timeout_ns, err);
 }
 
-static enum ceil_status cuda_done(struct ceil_device *dev, int slot, bool *ret_done,
+static enum ceil_status cuda_done(struct ceil_device *dev, int stream, bool *ret_done,
                                   struct ceil_error *err)
 {
 	struct cuda_device *d = cuda_of(dev);
-	const enum ceil_status st = enter_marked(d, slot, err);
+	const enum ceil_status st = enter(d, err);
 	cudaError_t e;
 
 	if (st != CEIL_OK)
 		return st;
-	e = cudaEventQuery(d->slot[slot]);
+	e = cudaStreamQuery(d->stream[stream]);
 	*ret_done = e == cudaSuccess;
 	return e == cudaErrorNotReady ? CEIL_OK
 	                              : ceil_cuda_status((int)e, "waiting for the GPU", err);

@@ -341,6 +341,33 @@ void ceil_nccl_timeout(struct ceil_nccl_comm *c, uint64_t timeout_ns)
 	c->timeout_ns = timeout_ns;
 }
 
+/* ---- ending */
+
+static enum ceil_status is_done(struct ceil_nccl_comm *c, bool *ret_done, struct ceil_error *err)
+{
+	const struct ceil_backend *b = c->dev->backend;
+
+	*ret_done = true; /* launches of such a backend return when their work is done */
+	return b->done ? b->done(c->dev, /* stream= */ 0, ret_done, err) : CEIL_OK;
+}
+
+/* The kernels of an aborted communicator end by themselves; then the device is good again. */
+static enum ceil_status drain(struct ceil_nccl_comm *c, enum ceil_status st, struct ceil_error *err)
+{
+	const uint64_t from_ns = ceil_now_ns();
+	bool done = false;
+
+	c->failed = true;
+	abort_handle(c);
+	while (is_done(c, &done, /* err= */ NULL) == CEIL_OK && !done) {
+		if (ceil_now_ns() - from_ns > DRAIN_NS)
+			return ceil_fail(err, CEIL_E_TIMEOUT,
+			                 "NCCL: kernels of an aborted communicator do not end");
+		ceil_sleep_ns(SLEEP_NS);
+	}
+	return st;
+}
+
 /* ---- calls */
 
 static enum ceil_status type_of(const struct ceil_nccl_comm *c, enum ceil_dtype t, int *ret_type,
@@ -444,18 +471,8 @@ enum ceil_status ceil_nccl_start(struct ceil_nccl_comm *c, const struct ceil_ncc
 		return fail_aborted(c, err);
 	if (code == CEIL_NCCL_OK)
 		return CEIL_OK;
-	c->failed = true;
-	return fail_with(&c->nccl, code, call_names[a->operation], err);
-}
-
-/* ---- waiting */
-
-static enum ceil_status is_done(struct ceil_nccl_comm *c, bool *ret_done, struct ceil_error *err)
-{
-	const struct ceil_backend *b = c->dev->backend;
-
-	*ret_done = true; /* launches of such a backend return when their work is done */
-	return b->done ? b->done(c->dev, CEIL_MAX_SLOTS - 1, ret_done, err) : CEIL_OK;
+	/* Calls before this one may wait for it for ever. */
+	return drain(c, fail_with(&c->nccl, code, call_names[a->operation], err), err);
 }
 
 /* What NCCL's threads and kernels have met since: a rank that is gone, a link that broke. */
@@ -473,23 +490,6 @@ static enum ceil_status ask_for_errors(struct ceil_nccl_comm *c, struct ceil_err
 	if (code == CEIL_NCCL_OK || code == CEIL_NCCL_IN_PROGRESS)
 		return CEIL_OK;
 	return fail_with(&c->nccl, code, "NCCL, while a collective ran", err);
-}
-
-/* The kernels of an aborted communicator end by themselves; then the device is good again. */
-static enum ceil_status drain(struct ceil_nccl_comm *c, enum ceil_status st, struct ceil_error *err)
-{
-	const uint64_t from_ns = ceil_now_ns();
-	bool done = false;
-
-	c->failed = true;
-	abort_handle(c);
-	while (is_done(c, &done, /* err= */ NULL) == CEIL_OK && !done) {
-		if (ceil_now_ns() - from_ns > DRAIN_NS)
-			return ceil_fail(err, CEIL_E_TIMEOUT,
-			                 "NCCL: kernels of an aborted communicator do not end");
-		ceil_sleep_ns(SLEEP_NS);
-	}
-	return st;
 }
 
 struct waiting {
@@ -523,8 +523,6 @@ enum ceil_status ceil_nccl_settle(struct ceil_nccl_comm *c, struct ceil_error *e
 	enum ceil_status st = CEIL_OK;
 
 	w.asked_ns = w.from_ns;
-	if (c->dev->backend->done)
-		st = c->dev->backend->mark(c->dev, 0, CEIL_MAX_SLOTS - 1, err);
 	while (st == CEIL_OK && !done) {
 		st = is_done(c, &done, err);
 		if (st == CEIL_OK && !done)

@@ -5,6 +5,7 @@
 #include "harness/base/cancel.h"
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
+#include "harness/device/team.h"
 #include "harness/measure/meter.h"
 
 #include <math.h>
@@ -141,6 +142,21 @@ bool ceil_meter_late(const struct ceil_meter *m)
 
 /* ---- one point */
 
+/* All members of the team go on, or none: what they do next waits for the others. */
+static enum ceil_status agree(const struct ceil_meter *m, const struct ceil_setup *s,
+                              enum ceil_status st, struct ceil_error *err)
+{
+	return ceil_team_agree(ceil_meter_team(m, s->point->bench), st, err);
+}
+
+/* Members of a team start from different data. */
+static uint64_t seed_of(const struct ceil_meter *m, const struct ceil_bench *b)
+{
+	const struct ceil_team *team = ceil_meter_team(m, b);
+
+	return m->options.seed + (team ? team->rank : 0);
+}
+
 static enum ceil_status set_up(struct ceil_meter *m, struct ceil_setup *s, struct ceil_outcome *o,
                                struct ceil_error *err)
 {
@@ -154,12 +170,14 @@ static enum ceil_status set_up(struct ceil_meter *m, struct ceil_setup *s, struc
 	if (st == CEIL_OK)
 		st = ceil_place_buffers(&m->place, m->dev, s->buf, count, &s->launch, err);
 	if (st == CEIL_OK)
-		st = ceil_place_fill(&m->place, m->dev, s->buf, count, p->pattern, m->options.seed,
-		                     err);
+		st = ceil_place_fill(&m->place, m->dev, s->buf, count, p->pattern,
+		                     seed_of(m, p->bench), err);
+	st = agree(m, s, st, err);
 	o->candidates = 1;
 	if (st == CEIL_OK && p->bench->prepare) {
 		s->prepared = true;
 		st = p->bench->prepare(p, m->dev, &s->launch, &o->candidates, err);
+		st = agree(m, s, st, err);
 	}
 	for (size_t i = 0; i < count; i++)
 		o->footprint_bytes += s->buf[i].role == CEIL_WORKSPACE ? 0 : s->buf[i].bytes;
@@ -171,7 +189,7 @@ static enum ceil_status run_once(struct ceil_meter *m, struct ceil_setup *s, str
 {
 	const enum ceil_status st = s->point->variant->launch(&s->launch, err);
 
-	return st == CEIL_OK ? ceil_sample_wait(m, err) : st;
+	return st == CEIL_OK ? ceil_sample_finish(m, s, err) : st;
 }
 
 static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
@@ -192,9 +210,9 @@ static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
 	if (st == CEIL_OK)
 		st = run_once(m, s, err);
 	if (st == CEIL_OK && s->point->bench->check && s->point->bench->check_first)
-		st = s->point->bench->check(s->point, m->dev, &s->launch, s->buf, m->options.seed,
-		                            err);
-	return st;
+		st = s->point->bench->check(s->point, m->dev, &s->launch, s->buf,
+		                            seed_of(m, s->point->bench), err);
+	return agree(m, s, st, err);
 }
 
 /* Before a burst row: within 3 K of where the run began, 5 s at most. */
@@ -271,7 +289,7 @@ static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
 	while (st == CEIL_OK && o->stop == CEIL_GO_ON) {
 		struct ceil_sample x;
 
-		st = may_go_on(m, o, err);
+		st = agree(m, s, may_go_on(m, o, err), err);
 		if (st == CEIL_OK && idle_ns)
 			ceil_sleep_ns(idle_ns);
 		if (st == CEIL_OK)
@@ -281,6 +299,9 @@ static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
 		idle_ns = idle_after(s->point, effort, &x);
 		st = keep(s, &x, !cool, o, err);
 		o->stop = rule->step(&o->series, effort, ceil_now_ns() - from_ns);
+		if (st == CEIL_OK)
+			st = ceil_team_follow(ceil_meter_team(m, s->point->bench), &o->stop,
+			                      sizeof(o->stop), err);
 		if (m->options.progress)
 			m->options.progress(m->options.user, o);
 	}
@@ -371,21 +392,26 @@ static enum ceil_status check(struct ceil_meter *m, struct ceil_setup *s, struct
                               struct ceil_error *err)
 {
 	const struct ceil_bench *b = s->point->bench;
-	const uint64_t seed = m->options.seed;
+	const uint64_t seed = seed_of(m, b);
+	const enum ceil_pattern pattern =
+		b->check_fill ? b->check_fill(s->point, &m->dev->props) : b->check_pattern;
 	enum ceil_status st;
 
 	if (!b->check)
 		return CEIL_OK;
-	st = ceil_place_fill(&m->place, m->dev, s->buf, b->buf_count, b->check_pattern, seed, err);
-	if (st == CEIL_OK)
-		st = run_once(m, s, err);
+	st = ceil_place_fill(&m->place, m->dev, s->buf, b->buf_count, pattern, seed, err);
+	st = agree(m, s, st, err);
+	if (st != CEIL_OK)
+		return st;
+	st = run_once(m, s, err);
 	if (st == CEIL_OK)
 		st = b->check(s->point, m->dev, &s->launch, s->buf, seed, err);
+	st = agree(m, s, st, err);
 	o->checked = st == CEIL_OK;
 	return st;
 }
 
-static void conclude(struct ceil_outcome *o)
+static void conclude(struct ceil_outcome *o, const struct ceil_team *team)
 {
 	if (runs_until_steady(&o->point) && o->steady_from >= o->series.count) {
 		/* What was measured stays, its second half, and the row says that it moved. */
@@ -395,10 +421,14 @@ static void conclude(struct ceil_outcome *o)
 		          "rate or clock did not settle within 0.5 %");
 	}
 	ceil_stats_of(&o->series, o->steady_from, &o->stats);
-	if (o->stats.count > 0)
-		return;
-	o->status = CEIL_ROW_FAILED;
-	ceil_copy(o->reason, sizeof(o->reason), "no sample was long enough for the timer");
+	if (o->stats.count == 0) {
+		o->status = CEIL_ROW_FAILED;
+		ceil_copy(o->reason, sizeof(o->reason), "no sample was long enough for the timer");
+	} else if (team && team->functional) {
+		o->status = CEIL_ROW_UNSUPPORTED;
+		ceil_copy(o->reason, sizeof(o->reason),
+		          "functional test: ranks share a GPU, so results count and times do not");
+	}
 }
 
 static void fail_outcome(struct ceil_outcome *o, const struct ceil_error *err)
@@ -449,7 +479,7 @@ enum ceil_status ceil_meter_point(struct ceil_meter *m, const struct ceil_point 
 	enum ceil_status st;
 
 	start_outcome(ret_o, p);
-	st = may_go_on(m, ret_o, err);
+	st = agree(m, &s, may_go_on(m, ret_o, err), err);
 	if (st == CEIL_OK)
 		st = set_up(m, &s, ret_o, err);
 	if (st == CEIL_OK)
@@ -461,7 +491,7 @@ enum ceil_status ceil_meter_point(struct ceil_meter *m, const struct ceil_point 
 	if (st == CEIL_OK)
 		st = check(m, &s, ret_o, err);
 	if (st == CEIL_OK)
-		conclude(ret_o);
+		conclude(ret_o, ceil_meter_team(m, p->bench));
 	else
 		fail_outcome(ret_o, err);
 	ret_o->launch = s.launch;

@@ -50,6 +50,13 @@ CEIL_MUST_CHECK enum ceil_status ceil_sample_sustained(struct ceil_meter *m, str
                                                        struct ceil_outcome *o,
                                                        struct ceil_error *err);
 
+/* ceil_sample_finish - waits for what was launched as the bench says, then for the device. */
+CEIL_MUST_CHECK enum ceil_status ceil_sample_finish(struct ceil_meter *m, struct ceil_setup *s,
+                                                    struct ceil_error *err);
+
+/* ceil_meter_team - with whom a bench is measured, or NULL: then this device decides alone. */
+struct ceil_team *ceil_meter_team(const struct ceil_meter *m, const struct ceil_bench *b);
+
 /* ---- search.c: candidates */
 
 /*

@@ -1,6 +1,7 @@
 /* Timing: one sample by marks, by the host's clock or by the bench itself. */
 #include "harness/base/cancel.h"
 #include "harness/base/clock.h"
+#include "harness/device/team.h"
 #include "harness/measure/meter.h"
 
 #include <math.h>
@@ -19,6 +20,20 @@ enum ceil_status ceil_sample_wait(struct ceil_meter *m, struct ceil_error *err)
 	const uint64_t timeout_ns = m->options.timeout_ns;
 
 	return m->dev->backend->sync(m->dev, timeout_ns ? timeout_ns : DEFAULT_TIMEOUT_NS, err);
+}
+
+enum ceil_status ceil_sample_finish(struct ceil_meter *m, struct ceil_setup *s,
+                                    struct ceil_error *err)
+{
+	const struct ceil_bench *b = s->point->bench;
+	const enum ceil_status st = b->wait ? b->wait(&s->launch, err) : CEIL_OK;
+
+	return st == CEIL_OK ? ceil_sample_wait(m, err) : st;
+}
+
+struct ceil_team *ceil_meter_team(const struct ceil_meter *m, const struct ceil_bench *b)
+{
+	return b->team ? m->dev->team : NULL;
 }
 
 static enum ceil_status launch_batch(struct ceil_setup *s, struct ceil_error *err)
@@ -78,7 +93,7 @@ static enum ceil_status sample_marks(struct ceil_meter *m, struct ceil_setup *s,
 			st = ceil_fail(err, opened, "%s", later.text);
 	}
 	if (st == CEIL_OK)
-		st = ceil_sample_wait(m, err);
+		st = ceil_sample_finish(m, s, err);
 	if (st == CEIL_OK)
 		st = b->elapsed_ns(m->dev, 0, 1, &total_ns, err);
 	if (st == CEIL_OK && b->clock_mhz)
@@ -103,7 +118,7 @@ static enum ceil_status sample_host(struct ceil_meter *m, struct ceil_setup *s,
 	enum ceil_status st = launch_batch(s, err);
 
 	if (st == CEIL_OK)
-		st = ceil_sample_wait(m, err);
+		st = ceil_sample_finish(m, s, err);
 	ret_sample->time_ns = (double)(ceil_now_ns() - from_ns) / (double)s->batch;
 	if (preemptions() != before)
 		ret_sample->drop = CEIL_DROP_PREEMPTED;
@@ -121,8 +136,26 @@ static enum ceil_status sample_self(struct ceil_meter *m, struct ceil_setup *s,
 	st = launch_batch(s, err);
 	s->launch.self_ns = NULL;
 	if (st == CEIL_OK)
-		st = ceil_sample_wait(m, err);
+		st = ceil_sample_finish(m, s, err);
 	ret_sample->time_ns = s->self_ns[0];
+	return st;
+}
+
+/* A collective is done when its slowest member is: all keep the same sample, or all fail. */
+static enum ceil_status share_sample(struct ceil_meter *m, struct ceil_setup *s,
+                                     enum ceil_status st, struct ceil_sample *x,
+                                     struct ceil_error *err)
+{
+	struct ceil_team *team = ceil_meter_team(m, s->point->bench);
+	const bool many = s->point->variant->timing == CEIL_TIME_SELF && s->launch.self_count > 1;
+
+	st = ceil_team_agree(team, st, err);
+	if (st == CEIL_OK && many)
+		st = ceil_team_slowest(team, s->self_ns, s->launch.self_count, err);
+	if (st == CEIL_OK)
+		st = ceil_team_slowest(team, &x->time_ns, 1, err);
+	if (st == CEIL_OK)
+		st = ceil_team_follow(team, &x->drop, sizeof(x->drop), err);
 	return st;
 }
 
@@ -136,11 +169,11 @@ enum ceil_status ceil_sample_batch(struct ceil_meter *m, struct ceil_setup *s,
 
 	if (v->cold_cache && m->dev->backend->flush_cache)
 		st = m->dev->backend->flush_cache(m->dev, err);
-	if (st != CEIL_OK)
-		return st;
-	st = v->timing == CEIL_TIME_MARKS       ? sample_marks(m, s, &x, err)
-	     : v->timing == CEIL_TIME_HOST_EACH ? sample_host(m, s, &x, err)
-	                                        : sample_self(m, s, &x, err);
+	if (st == CEIL_OK)
+		st = v->timing == CEIL_TIME_MARKS       ? sample_marks(m, s, &x, err)
+		     : v->timing == CEIL_TIME_HOST_EACH ? sample_host(m, s, &x, err)
+		                                        : sample_self(m, s, &x, err);
+	st = share_sample(m, s, st, &x, err);
 	if (st != CEIL_OK)
 		return st;
 	x.at_ns = ceil_now_ns();
@@ -172,19 +205,23 @@ enum ceil_status ceil_sample_grow(struct ceil_meter *m, struct ceil_setup *s, ui
 		return CEIL_OK; /* each call by itself */
 	for (;;) {
 		struct ceil_sample x;
-		const enum ceil_status st = ceil_sample_batch(m, s, &x, err);
+		enum ceil_status st = ceil_sample_batch(m, s, &x, err);
 
 		if (st != CEIL_OK)
 			return st;
 		const double total = fmax(x.time_ns * (double)s->batch, m->timer.resolution_ns);
-
-		if (total >= 0.8 * want || s->batch >= most)
-			return CEIL_OK;
 		/* A first short sample overstates the cost of one: never jump more than 16-fold. */
 		const double factor = fmin(16.0, fmax(1.25, want / total));
-		const double next = ceil((double)s->batch * factor);
+		double next = fmin((double)most, ceil((double)s->batch * factor));
 
-		s->batch = next > (double)most ? most : (uint64_t)next;
+		if (total >= 0.8 * want || s->batch >= most)
+			next = 0.0;
+		/* Timers of devices differ a little. */
+		st = ceil_team_follow(ceil_meter_team(m, s->point->bench), &next, sizeof(next),
+		                      err);
+		if (st != CEIL_OK || next == 0.0)
+			return st;
+		s->batch = (uint64_t)next;
 	}
 }
 
