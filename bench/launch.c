@@ -438,13 +438,12 @@ const struct ceil_bench ceil_launch_bench = {
 	.name = "launch",
 	.summary = "what starting work costs: enqueue, rate, round trip, graphs, queues, storms",
 	.doc = "Empty kernels of one warp, timed where the cost is: on the host for enqueue and "
-               "round "
-	       "trips (the 99th percentile is time_p99_ns), on the device for rates and graphs. A "
-	       "storm starts kernels that work for 1 us to 1 ms, in turn on 1 to 8 streams: "
-               "launches "
-	       "a second, and in gpu_busy the share of the time in which at least one of them ran, "
-	       "by their own clocks; a kernel's own start and end are not counted as work. The "
-	       "tools of measurement, time stamps and gate, have rows of their own.",
+	       "round trips (the 99th percentile is time_p99_ns), on the device for rates and "
+	       "graphs. A storm starts kernels that work for 1 us to 1 ms, in turn on 1 to 8 "
+	       "streams: launches a second, and in gpu_busy the share of the time in which at "
+	       "least one of them ran, by their own clocks; a kernel's start and end are not "
+	       "counted as work. The tools of measurement, time stamps and gate, have rows of "
+	       "their own.",
 	.source = "CUDA C++ Programming Guide 13.0: asynchronous execution, graphs, programmatic "
 		  "dependent launch",
 	.variants = variants,

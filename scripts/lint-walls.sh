@@ -25,7 +25,7 @@ BEGIN {
 	may_vendor = "^(kernels/.*[.]cu|harness/device/(cuda_.*|cublaslt.*|nccl.*)[.]c)$"
 	may_cupti = "^harness/(telemetry/pm|trace/)"
 	bench_sees = "^(bench/|kernels/|harness/base/|harness/measure/bench[.]h$|" \
-		"harness/device/(host|backend|cublaslt|cblas|nccl)[.]h$)"
+		"harness/device/(host|backend|cublaslt|cblas|nccl|cuda_launch|cuda_copy)[.]h$)"
 	kernel_sees = "^(kernels/|harness/base/(types|status)[.]h$)"
 }
 {
@@ -48,8 +48,11 @@ BEGIN {
 		if (file !~ /^harness\/trace\// && name ~ /^harness\/trace\//)
 			offence("trace stands beside, nobody leans on it")
 	} else if (file ~ /^harness\// && name ~ /^kernels\//) {
-		if (file !~ /^harness\/device\/cuda_/ || name != "kernels/support.h")
-			offence("only the CUDA backend sees kernels, and only kernels/support.h")
+		own = file
+		sub(/^harness\/device\/cuda_/, "kernels/", own)
+		sub(/[.]c$/, ".h", own)
+		if (own == file || (name != "kernels/support.h" && name != own))
+			offence("harness/device/cuda_x.c sees kernels/support.h and kernels/x.h alone")
 	} else if (file ~ /^harness\//)
 		offence("the harness does not know any bench")
 	else if (file ~ /^bench\// && name !~ bench_sees)
