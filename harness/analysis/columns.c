@@ -88,6 +88,13 @@ static const struct ceil_field record_fields[] = {
 	RECORD(candidates, "", "algorithms that were tried"),
 	RECORD(algorithm, "", "the chosen one, in words that let it be found again"),
 	RECORD(first_value, "unit", "what the library's own first choice gave in the search"),
+	RECORD(products, "", "matrix products in one launch; n is their mean where they differ"),
+	RECORD(duty, "ratio", "share of the time that is work, of rows that run until steady"),
+	RECORD(j_per_tflop, "J/TFLOP",
+               "power_w / value of a sustained row: energy of 1e12 operations"),
+	RECORD(output_hash, "",
+               "of the timed outputs, hexadecimal: the same for one algorithm, shape, seed and "
+               "part"),
 	RECORD(flops, "", "operations of one launch; a multiply-add is two"),
 	RECORD(bytes, "bytes", "compulsory traffic of one launch: read, written and on the wire"),
 	RECORD(seconds, "s", "from before the first sample to after the last"),

@@ -140,6 +140,34 @@ static void fill_times(struct ceil_record *r, const struct ceil_outcome *o)
 	r->bytes = o->work.bytes_read + o->work.bytes_written + o->work.bytes_wire;
 }
 
+/* The bench's axis of that name, or absent. */
+static uint64_t axis_of(const struct ceil_point *p, const char *name)
+{
+	for (size_t i = 0; p->cas && i < p->bench->axis_count; i++) {
+		if (strcmp(p->bench->axes[i].name, name) == 0)
+			return p->cas->axis[i];
+	}
+	return CEIL_ABSENT_U64;
+}
+
+/* What a row that runs until it is steady says of work and energy, and the bits it wrote. */
+static void fill_work(struct ceil_record *r, const struct ceil_outcome *o)
+{
+	const enum ceil_unit unit = o->point.variant->unit;
+	const bool sustained = o->point.regime == CEIL_SUSTAINED;
+
+	r->products = axis_of(&o->point, "products");
+	if (sustained)
+		r->duty = 1.0;
+	else if (o->point.regime == CEIL_DUTY)
+		r->duty = o->point.duty;
+	if (sustained && (unit == CEIL_TFLOP_S || unit == CEIL_TOP_S))
+		r->j_per_tflop = r->power_w / r->value;
+	if (o->hashed)
+		(void)snprintf(r->output_hash, sizeof(r->output_hash), "%016llx",
+		               (unsigned long long)o->output_hash);
+}
+
 static void fill_window(struct ceil_record *r, const struct ceil_window *w)
 {
 	if (!(w->seconds > 0.0))
@@ -268,8 +296,8 @@ static bool too_wide(const struct ceil_record *r, const struct ceil_outcome *o, 
 	const double tolerance = o->point.variant->tolerance;
 	const double interval = (r->time_ci_hi_ns - r->time_ci_lo_ns) / r->time_ns;
 
-	if (o->point.regime == CEIL_SUSTAINED || tolerance <= 0.0 || !(r->spread > tolerance) ||
-	    interval <= tolerance)
+	if (o->point.regime == CEIL_SUSTAINED || o->point.regime == CEIL_DUTY || tolerance <= 0.0 ||
+	    !(r->spread > tolerance) || interval <= tolerance)
 		return false;
 	(void)snprintf(reason, size,
 	               "samples spread over %.2g %%, more than the %.2g %% of this row",
@@ -336,6 +364,7 @@ void ceil_record_fill(struct ceil_record *ret_r, const struct ceil_outcome *o,
 	ceil_copy(ret_r->stop, sizeof(ret_r->stop), ceil_stop_name(o->stop));
 	fill_times(ret_r, o);
 	fill_window(ret_r, &o->window);
+	fill_work(ret_r, o);
 	fill_peaks(ret_r, o, props);
 	fill_link(ret_r, o, props);
 	fill_remark(ret_r, o);

@@ -38,7 +38,10 @@ struct ceil_record {
 		time_ci_hi_ns;
 	uint64_t dropped, batch, candidates;
 	char algorithm[192];
-	double first_value;  /* of the first heuristic's algorithm */
+	double first_value; /* of the first heuristic's algorithm */
+	uint64_t products;  /* in one launch */
+	double duty, j_per_tflop;
+	char output_hash[20];
 	double flops, bytes; /* of one launch */
 	double seconds, energy_j;
 	double snapshot_mhz, power_cap_ratio, thermal_ratio, hw_slowdown_ratio;
