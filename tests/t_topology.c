@@ -81,6 +81,8 @@ static void test_two_sockets(void)
 	ok(isnan(t->quota_cpus), "no quota where there are no groups");
 	ok(isnan(t->all.max_mhz), "no clock without cpufreq");
 	ok(t->cpu_name[0], "the CPU has a name: %s", t->cpu_name);
+	ok(ceil_topology_node(t, 1) == &t->node[1], "node 1 is found by its number");
+	ok(!ceil_topology_node(t, 2) && !ceil_topology_node(t, -1), "others are not");
 	ceil_topology_close(t);
 	ceil_topology_close(NULL);
 }
@@ -313,6 +315,27 @@ static void test_no_room(void)
 	ceil_topology_close(t);
 }
 
+/* On this machine as it is: a page lies on a node that there is, where the system tells. */
+static void test_where_memory_lies(void)
+{
+	struct ceil_topology *t = NULL;
+	struct ceil_error err;
+	void *ptr = NULL;
+	int node;
+
+	sysroot_new();
+	(void)unsetenv("GPUCEIL_SYSROOT");
+	(void)unsetenv("HWLOC_SYNTHETIC");
+	if (!ok(ceil_topology_open(&t, &err) == CEIL_OK, "this machine"))
+		return;
+	ok(ceil_topology_alloc(t, -1, MIB, &ptr, &err) == CEIL_OK, "has a mebibyte");
+	memset(ptr, 1, MIB);
+	node = ceil_topology_node_of(t, ptr);
+	ok(node == -1 || ceil_topology_node(t, node) != NULL, "on node %d", node);
+	ceil_topology_free(ptr, MIB);
+	ceil_topology_close(t);
+}
+
 /* ---- clock and CPU */
 
 static void write_freq(unsigned cpu, const char *driver, const char *khz)
@@ -387,6 +410,7 @@ int main(void)
 	test_memory_v1();
 	test_plan();
 	test_no_room();
+	test_where_memory_lies();
 	test_clock();
 	test_cpus();
 	return done_testing();

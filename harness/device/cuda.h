@@ -10,13 +10,15 @@
 #include <stdint.h>
 
 struct ceil_stamp;
+struct ceil_topology;
 
 /*
  * Of ceil_backend, as this device keeps it:
  * open   makes the GPU current, eight streams, 64 marks, and runs the support kernels once, since
  *        code that is loaded behind a closed gate would wait for the gate for ever. The label is
  *        "gpu<ordinal>"; whoever knows nvidia-smi's index may put it there.
- * alloc  CEIL_E_USAGE for 0 bytes; CEIL_E_UNSUPPORTED for host memory on a named NUMA node.
+ * alloc  CEIL_E_USAGE for 0 bytes, and for host memory on a NUMA node that there is not;
+ *        CEIL_E_UNSUPPORTED where the system does not put it there, and for write-combined memory.
  * fill, hash, project wait for their result. All memory is filled and hashed by the GPU, so the
  *        bits are those of one generator; pageable memory is registered for that while.
  * sync, wait  poll, so that a hang ends in CEIL_E_TIMEOUT; after it every call fails, and close
@@ -36,6 +38,9 @@ CEIL_MUST_CHECK enum ceil_status ceil_cuda_peek(int ordinal, struct ceil_device_
  * @integrated: memory is shared with the host, so what the system has free counts. */
 CEIL_MUST_CHECK enum ceil_status ceil_cuda_free_bytes(bool integrated, uint64_t *ret_bytes,
                                                       struct ceil_error *err);
+
+/* ceil_cuda_topology - of the host, as the device keeps it; NULL if hwloc does not know it. */
+const struct ceil_topology *ceil_cuda_topology(const struct ceil_device *dev);
 
 /* ceil_cuda_plan_bytes - of what is free: at most 60 %, and never the last 2 GiB. Pure. */
 uint64_t ceil_cuda_plan_bytes(uint64_t free_bytes);

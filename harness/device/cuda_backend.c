@@ -12,6 +12,7 @@
 #include "harness/base/dtype.h"
 #include "harness/base/value.h"
 #include "harness/device/nccl.h"
+#include "harness/device/topology.h"
 #include "harness/device/world.h"
 #include "kernels/support.h"
 
@@ -39,6 +40,7 @@ struct cuda_device {
 	uint64_t *sum; /* on the device */
 	void *flush;   /* on the device: twice the L2 */
 	uint64_t flush_bytes;
+	struct ceil_topology *topology; /* of the host; NULL: hwloc does not know it */
 };
 
 static struct cuda_device *cuda_of(struct ceil_device *dev)
@@ -173,15 +175,45 @@ static enum ceil_status cuda_read(struct ceil_device *dev, void *dst, const void
 
 /* ---- memory */
 
-static enum ceil_status alloc_host(const struct ceil_buffer *b, void **ret_ptr,
-                                   struct ceil_error *err)
+/* The pages are bound and touched first; then the GPU may reach them. */
+static enum ceil_status alloc_on_node(const struct cuda_device *d, const struct ceil_buffer *b,
+                                      void **ret_ptr, struct ceil_error *err)
+{
+	void *ptr = NULL;
+	enum ceil_status st;
+	int is;
+
+	if (!d->topology || b->memory == CEIL_MEM_PINNED_WC)
+		return ceil_fail(err, CEIL_E_UNSUPPORTED, "host memory on NUMA node %d: %s",
+		                 b->numa_node,
+		                 d->topology ? "CUDA places write-combined memory by itself"
+		                             : "hwloc does not know this machine");
+	st = ceil_topology_alloc(d->topology, b->numa_node, b->bytes, &ptr, err);
+	if (st != CEIL_OK)
+		return st;
+	memset(ptr, 0, b->bytes);
+	is = ceil_topology_node_of(d->topology, ptr);
+	if (is >= 0 && is != b->numa_node)
+		st = ceil_fail(err, CEIL_E_UNSUPPORTED,
+		               "host memory for NUMA node %d lies on node %d", b->numa_node, is);
+	if (st == CEIL_OK && b->memory != CEIL_MEM_PAGEABLE)
+		st = ceil_cuda_status((int)cudaHostRegister(ptr, b->bytes, cudaHostRegisterMapped),
+		                      "cudaHostRegister", err);
+	if (st != CEIL_OK) {
+		ceil_topology_free(ptr, b->bytes);
+		return st;
+	}
+	*ret_ptr = ptr;
+	return CEIL_OK;
+}
+
+static enum ceil_status alloc_host(const struct cuda_device *d, const struct ceil_buffer *b,
+                                   void **ret_ptr, struct ceil_error *err)
 {
 	unsigned flags = cudaHostAllocDefault;
 
 	if (b->numa_node >= 0)
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "host memory on NUMA node %d: the cuda backend does not place it",
-		                 b->numa_node);
+		return alloc_on_node(d, b, ret_ptr, err);
 	if (b->memory == CEIL_MEM_PINNED_WC)
 		flags = cudaHostAllocWriteCombined;
 	if (b->memory == CEIL_MEM_MAPPED)
@@ -212,7 +244,7 @@ static enum ceil_status cuda_alloc(struct ceil_device *dev, const struct ceil_bu
 	else if (b->memory == CEIL_MEM_SHARED)
 		st = ceil_nccl_alloc(b->bytes, &ptr, err);
 	else
-		st = alloc_host(b, &ptr, err);
+		st = alloc_host(cuda_of(dev), b, &ptr, err);
 	if (st != CEIL_OK) {
 		(void)ceil_context(err, "%llu bytes for %s", (unsigned long long)b->bytes,
 		                   dev->props.label);
@@ -222,22 +254,40 @@ static enum ceil_status cuda_alloc(struct ceil_device *dev, const struct ceil_bu
 	return CEIL_OK;
 }
 
+/* Whether alloc_on_node made it. */
+static bool on_node(const struct ceil_buffer *b)
+{
+	return b->numa_node >= 0 && b->memory != CEIL_MEM_DEVICE && b->memory != CEIL_MEM_SHARED;
+}
+
+static void free_pageable(const struct ceil_buffer *b, void *ptr)
+{
+	if (on_node(b))
+		ceil_topology_free(ptr, b->bytes);
+	else
+		free(ptr);
+}
+
 static void cuda_free(struct ceil_device *dev, const struct ceil_buffer *b, void *ptr)
 {
 	struct ceil_error ignored; /* a device that is gone gives nothing back */
 
 	if (b->memory == CEIL_MEM_PAGEABLE) {
-		free(ptr);
+		free_pageable(b, ptr);
 		return;
 	}
 	if (!ptr || enter(cuda_of(dev), &ignored) != CEIL_OK)
 		return;
-	if (b->memory == CEIL_MEM_DEVICE)
-		(void)cudaFree(ptr);
-	else if (b->memory == CEIL_MEM_SHARED)
+	if (b->memory == CEIL_MEM_SHARED) {
 		ceil_nccl_free(ptr);
-	else
+	} else if (b->memory == CEIL_MEM_DEVICE) {
+		(void)cudaFree(ptr);
+	} else if (on_node(b)) {
+		(void)cudaHostUnregister(ptr);
+		ceil_topology_free(ptr, b->bytes);
+	} else {
 		(void)cudaFreeHost(ptr);
+	}
 }
 
 /* ---- contents */
@@ -546,6 +596,7 @@ static void cuda_close(struct ceil_device *dev)
 	(void)cudaFreeHost(d->stamps);
 	(void)cudaFreeHost(d->gate);
 out:
+	ceil_topology_close(d->topology);
 	free(d);
 }
 
@@ -608,6 +659,15 @@ static enum ceil_status load_kernels(struct cuda_device *d, struct ceil_error *e
 	return st == CEIL_OK ? wait_all(d, WAIT_NS, err) : st;
 }
 
+/* Where host memory may lie; a machine that hwloc does not know has no nodes to choose from. */
+static void know_host(struct cuda_device *d)
+{
+	struct ceil_error ignored;
+
+	if (ceil_topology_open(&d->topology, &ignored) == CEIL_OK)
+		d->base.props.host_nodes = (int)d->topology->node_count;
+}
+
 static enum ceil_status cuda_open(int ordinal, struct ceil_device **ret_dev, struct ceil_error *err)
 {
 	struct cuda_device *d = ceil_alloc(1, sizeof(*d), err);
@@ -621,6 +681,8 @@ static enum ceil_status cuda_open(int ordinal, struct ceil_device **ret_dev, str
 	st = enter(d, err);
 	if (st == CEIL_OK)
 		st = ceil_cuda_peek(ordinal, &d->base.props, err);
+	if (st == CEIL_OK)
+		know_host(d);
 	if (st == CEIL_OK)
 		st = make_streams(d, err);
 	if (st == CEIL_OK)
@@ -662,3 +724,8 @@ const struct ceil_backend ceil_cuda_backend = {
 	.clock = cuda_clock,
 	.clock_mhz = cuda_clock_mhz,
 };
+
+const struct ceil_topology *ceil_cuda_topology(const struct ceil_device *dev)
+{
+	return ((const struct cuda_device *)dev)->topology;
+}

@@ -403,6 +403,26 @@ void ceil_topology_free(void *ptr, uint64_t bytes)
 		(void)munmap(ptr, bytes); /* fails only for what mmap did not give */
 }
 
+int ceil_topology_node_of(const struct ceil_topology *t, const void *ptr)
+{
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+	int node = -1;
+
+	if (set && hwloc_get_area_memlocation(t->hwloc, ptr, 1, set, HWLOC_MEMBIND_BYNODESET) == 0)
+		node = hwloc_bitmap_weight(set) == 1 ? hwloc_bitmap_first(set) : -1;
+	hwloc_bitmap_free(set);
+	return node;
+}
+
+const struct ceil_cores *ceil_topology_node(const struct ceil_topology *t, int node)
+{
+	for (size_t i = 0; i < t->node_count; i++) {
+		if (t->node[i].node == node)
+			return &t->node[i];
+	}
+	return NULL;
+}
+
 uint64_t ceil_topology_free_bytes(const struct ceil_topology *t, int node)
 {
 	const uint64_t all = ceil_limits_free_bytes();

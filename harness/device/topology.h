@@ -66,6 +66,12 @@ CEIL_MUST_CHECK enum ceil_status ceil_topology_alloc(const struct ceil_topology 
                                                      struct ceil_error *err);
 void ceil_topology_free(void *ptr, uint64_t bytes); /* NULL is a no-op */
 
+/* ceil_topology_node_of - the NUMA node of the page at ptr, which was touched; -1: not told. */
+int ceil_topology_node_of(const struct ceil_topology *t, const void *ptr);
+
+/* ceil_topology_node - the cores and memory of a NUMA node by the system's index, or NULL. */
+const struct ceil_cores *ceil_topology_node(const struct ceil_topology *t, int node);
+
 /*
  * ceil_topology_free_bytes - memory to plan with: of one node, or (-1) of the whole machine.
  * UINT64_MAX: unknown.

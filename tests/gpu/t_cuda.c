@@ -4,6 +4,7 @@
 #include "harness/base/dtype.h"
 #include "harness/base/value.h"
 #include "harness/device/cuda.h"
+#include "harness/device/topology.h"
 #include "tests/conformance.h"
 #include "tests/tap.h"
 
@@ -95,6 +96,32 @@ static void test_memory_kind(struct ceil_device *dev, enum ceil_memory memory)
 	free(back);
 }
 
+/* Memory that is bound to a node of the host holds the same bits as any other. */
+static void test_on_node(struct ceil_device *dev, enum ceil_memory memory)
+{
+	const struct ceil_topology *t = ceil_cuda_topology(dev);
+	struct ceil_buffer b = {memory, CEIL_INPUT, CEIL_FP32, -1, 1 << 20};
+	struct ceil_error err = {CEIL_OK, ""};
+	uint64_t hash = 0, want = 0;
+	void *ptr = NULL;
+
+	if (!ok(t != NULL, "the host is known"))
+		return;
+	is_int(dev->props.host_nodes, (long long)t->node_count, "with its nodes");
+	b.numa_node = t->node[0].node;
+	if (cuda->alloc(dev, &b, &ptr, &err) == CEIL_E_UNSUPPORTED) {
+		skip("memory on a node", err.text);
+		return;
+	}
+	ok(ptr && cuda->fill(dev, &b, ptr, 1, CEIL_NORMAL, SEED, &err) == CEIL_OK &&
+	           cuda->hash(dev, &b, ptr, &hash, &err) == CEIL_OK,
+	   "memory kind %d on node %d %s", (int)memory, b.numa_node, err.text);
+	for (uint64_t i = 0; i < b.bytes / 4; i++)
+		want += ceil_hash_term(ceil_element(CEIL_FP32, CEIL_NORMAL, SEED, 1, i), i);
+	is_u64(hash, want, "the hash");
+	cuda->free(dev, &b, ptr);
+}
+
 static void test_memory(struct ceil_device *dev)
 {
 	struct ceil_buffer b = {CEIL_MEM_DEVICE, CEIL_INPUT, CEIL_FP32, -1, 0};
@@ -104,8 +131,13 @@ static void test_memory(struct ceil_device *dev)
 	for (unsigned m = CEIL_MEM_DEVICE; m <= CEIL_MEM_MAPPED; m++)
 		test_memory_kind(dev, (enum ceil_memory)m);
 	is_int(cuda->alloc(dev, &b, &ptr, &err), CEIL_E_USAGE, "0 bytes are refused");
-	b = (struct ceil_buffer){CEIL_MEM_PINNED, CEIL_INPUT, CEIL_FP32, 1, 4096};
-	is_int(cuda->alloc(dev, &b, &ptr, &err), CEIL_E_UNSUPPORTED, "so is a NUMA node");
+	b = (struct ceil_buffer){CEIL_MEM_PINNED, CEIL_INPUT, CEIL_FP32, 999, 4096};
+	is_int(cuda->alloc(dev, &b, &ptr, &err), CEIL_E_USAGE, "so is a NUMA node too many");
+	b.memory = CEIL_MEM_PINNED_WC;
+	is_int(cuda->alloc(dev, &b, &ptr, &err), CEIL_E_UNSUPPORTED, "CUDA places this itself");
+	test_on_node(dev, CEIL_MEM_PINNED);
+	test_on_node(dev, CEIL_MEM_MAPPED);
+	test_on_node(dev, CEIL_MEM_PAGEABLE);
 	b.numa_node = -1;
 	b.dtype = CEIL_NODTYPE;
 	b.memory = CEIL_MEM_DEVICE;
