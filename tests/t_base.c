@@ -193,7 +193,27 @@ static void int_then_hup(void)
 {
 	ceil_cancel_install();
 	(void)raise(SIGINT);
+	ceil_sleep_ns(550 * (uint64_t)CEIL_NS_PER_MS);
+	(void)raise(SIGPIPE);
 	(void)raise(SIGHUP);
+}
+
+/* timeout(1) signals its child, and then the group with the child in it. */
+static void term_twice_at_once(void)
+{
+	ceil_cancel_install();
+	(void)raise(SIGTERM);
+	(void)raise(SIGTERM);
+}
+
+static void many_broken_pipes(void)
+{
+	ceil_cancel_install();
+	(void)raise(SIGPIPE);
+	ceil_sleep_ns(550 * (uint64_t)CEIL_NS_PER_MS);
+	(void)raise(SIGPIPE);
+	if (ceil_cancel_signal() != SIGPIPE)
+		abort();
 }
 
 static void ignored_hup(void)
@@ -217,6 +237,8 @@ int main(void)
 	the_clock_goes_forward();
 	the_first_signal_is_noted();
 	is_int(signal_that_ends(int_then_hup), SIGHUP, "a second signal ends the process by it");
+	is_int(signal_that_ends(term_twice_at_once), 0, "two at once are one");
+	is_int(signal_that_ends(many_broken_pipes), 0, "a broken pipe never ends it");
 	is_int(signal_that_ends(ignored_hup), 0, "a hang-up that nohup ignores stays ignored");
 	return done_testing();
 }

@@ -4,16 +4,30 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Lock-free, so that a handler may write it and any thread read it. */
+#include "harness/base/clock.h"
+
+/* Lock-free, so that a handler may write them and any thread read them. */
 static atomic_int pending;
-_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "atomics in a signal handler must not lock");
+static atomic_ullong asked_ns; /* when the first one came; 0: none did */
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
+               "atomics in a signal handler must not lock");
 
 static void on_signal(int number)
 {
-	int none = 0;
+	const uint64_t now_ns = ceil_now_ns(); /* clock_gettime is safe here */
+	unsigned long long none = 0;
 
-	if (atomic_compare_exchange_strong(&pending, &none, number))
+	if (atomic_compare_exchange_strong(&asked_ns, &none, now_ns)) {
+		atomic_store(&pending, number);
+		return;
+	}
+	/*
+	 * Each write to a broken pipe asks again. And one wish may come twice at once: timeout,
+	 * shells and job managers signal a process and then its group.
+	 */
+	if (number == SIGPIPE || now_ns - none < CEIL_NS_PER_S / 2)
 		return;
 	/* Asked twice: die by it as soon as this handler returns, so that the shell sees why. */
 	(void)signal(number, SIG_DFL);
@@ -22,7 +36,7 @@ static void on_signal(int number)
 
 void ceil_cancel_install(void)
 {
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
 
 	(void)sigemptyset(&act.sa_mask);
@@ -41,5 +55,6 @@ int ceil_cancel_signal(void)
 
 void ceil_cancel_set(int signal_number)
 {
+	atomic_store(&asked_ns, signal_number ? ceil_now_ns() : 0);
 	atomic_store(&pending, signal_number);
 }

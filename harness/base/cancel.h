@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* ceil_cancel_install - SIGINT, SIGTERM and SIGHUP set the flag; a second one ends the process. */
+/*
+ * ceil_cancel_install - SIGINT, SIGTERM, SIGHUP and SIGPIPE set the flag. A second one, but
+ * SIGPIPE, that comes more than half a second later ends the process.
+ */
 void ceil_cancel_install(void);
 
 /* ceil_cancel_signal - the signal that came, or 0. */

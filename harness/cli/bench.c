@@ -81,7 +81,7 @@ const struct ceil_command ceil_command_bench = {
 	       "samples.csv (raw), telemetry.csv (the GPUs, ten times a second) and run.json (all\n"
 	       "that is needed to repeat it).\n"
 	       "Exit status: 0 when every ceiling is sane or cannot be had here; 1 when one "
-               "failed,\n"
+	       "failed,\n"
 	       "is suspect or was throttled, or error counters of a GPU grew; 2 for usage and\n"
 	       "set-up; 130 after Ctrl-C, 143 after SIGTERM and so on.",
 	.options = option_rows,
@@ -398,11 +398,12 @@ static void print_results(const struct session *s, FILE *f)
 
 static int exit_of(const struct session *s, enum ceil_status st, const struct ceil_error *err)
 {
+	int status = s->bad ? CEIL_EXIT_BAD : CEIL_EXIT_OK;
+
 	if (s->first.status != CEIL_OK)
-		return ceil_cli_error(&s->first);
-	if (st != CEIL_OK)
-		return ceil_cli_error(err);
-	return s->bad ? CEIL_EXIT_BAD : CEIL_EXIT_OK;
+		status = ceil_cli_error(&s->first);
+	/* A signal says more than what it broke. */
+	return st == CEIL_OK ? status : ceil_cli_error(err);
 }
 
 static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t from_ns,
@@ -418,8 +419,11 @@ static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t fr
 	s->bad |= short_of_gpus(s) || ceil_health_bad(&s->monitor.health);
 	status = exit_of(s, st, err);
 	ceil_info_finish(s->info, status, (double)(ceil_now_ns() - from_ns) * 1e-9);
-	if (ceil_run_close(s->run, &last) != CEIL_OK && s->first.status == CEIL_OK)
-		status = ceil_cli_error(&last);
+	if (ceil_run_close(s->run, &last) != CEIL_OK && s->first.status == CEIL_OK) {
+		const int failed = ceil_cli_error(&last);
+
+		status = st == CEIL_OK ? failed : status;
+	}
 	s->run = NULL;
 	if (!hung)
 		return status;
@@ -508,12 +512,13 @@ static int run_with(const struct options *o, const struct ceil_filter *f,
 	return status;
 }
 
-static int run_bench(int argc, char **argv)
+/* @words: the command line as it was typed; parsing moves argv about. */
+static int run_words(int argc, char **argv, char **words)
 {
 	struct options o = {.seed = 1};
 	struct ceil_filter f;
 	struct ceil_error err = {CEIL_OK, ""};
-	struct ceil_run_setup setup = {.argc = argc, .argv = argv, .command = "bench"};
+	struct ceil_run_setup setup = {.argc = argc, .argv = words, .command = "bench"};
 	int named = 0;
 	int status;
 
@@ -526,4 +531,18 @@ static int run_bench(int argc, char **argv)
 	setup.budget_s = budget_s(&o);
 	ceil_cancel_install();
 	return run_with(&o, &f, &setup);
+}
+
+static int run_bench(int argc, char **argv)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	char **words = ceil_alloc((size_t)argc + 1, sizeof(*words), &err);
+	int status;
+
+	if (!words)
+		return ceil_cli_error(&err);
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	status = run_words(argc, argv, words);
+	free(words);
+	return status;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness/base/alloc.h"
+#include "harness/base/cancel.h"
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
 #include "harness/output/csv.h"
@@ -232,6 +234,9 @@ static enum ceil_status write_line(struct ceil_run *run, enum part part, const v
 		return CEIL_OK;
 	st = ceil_json_write_line(stdout, run->table[part], row, err);
 	run->stdout_broken = st != CEIL_OK;
+	/* Nobody reads: measuring on would be for nothing. Where SIGPIPE is ignored we stop too. */
+	if (run->stdout_broken && !ceil_cancel_signal())
+		ceil_cancel_set(SIGPIPE);
 	return st;
 }
 

@@ -30,7 +30,7 @@ const char *ceil_run_folder(const struct ceil_run *run);
  * A ceiling's row goes to ceilings.csv and records.csv, any other to records.csv alone.
  * Return: CEIL_E_IO the first time that a file cannot be written. That file ends there, what is in
  * it stays readable as NAME.partial, and later rows for it are dropped without another word; the
- * other files go on.
+ * other files go on. A stdout that cannot be written cancels the run.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_run_add(struct ceil_run *run, const struct ceil_record *r,
                                               bool is_ceiling, struct ceil_error *err);
@@ -48,7 +48,8 @@ CEIL_MUST_CHECK enum ceil_status ceil_run_add_samples(struct ceil_run *run,
 CEIL_MUST_CHECK enum ceil_status ceil_run_open_telemetry(struct ceil_run *run,
                                                          const struct ceil_table *t,
                                                          struct ceil_error *err);
-/* ceil_run_add_telemetry - a row of that table, once it is opened; ceil_run_close tells failures. */
+/* ceil_run_add_telemetry - a row of that table, once it is opened; ceil_run_close tells failures.
+ */
 void ceil_run_add_telemetry(struct ceil_run *run, const void *row);
 
 /*

@@ -121,13 +121,14 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* Signals are for the thread that waits for them. */
+/* Signals are for the thread that waits for them; a pipe breaks under whoever writes. */
 static int start_thread(struct ceil_sampler *s)
 {
 	sigset_t all, before;
 	int code;
 
 	(void)sigfillset(&all);
+	(void)sigdelset(&all, SIGPIPE);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* valid sets: cannot fail */
 	code = pthread_create(&s->thread, /* attributes= */ NULL, thread_main, s);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
