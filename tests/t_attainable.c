@@ -96,8 +96,8 @@ static void each_part_is_what_it_should_be(void)
 	const struct ceil_attain *a = bound(&in);
 	const struct ceil_attain_part *p = find(a, "ffn up", "forward");
 
-	is_u64(p->m, 8192, "m is tokens");
-	is_u64(p->n, 3072, "n is the feed-forward size");
+	is_u64(p->m, 3072, "m is the feed-forward size");
+	is_u64(p->n, 8192, "n is tokens");
 	is_u64(p->k, 768, "k is hidden");
 	is_close(p->seconds, 2.0 * 8192 * 3072 * 768 * 12 / 600e12, 1e-12, "at its rate");
 	is_text(p->limited_by, "gemm", "bound by the product");
@@ -105,6 +105,7 @@ static void each_part_is_what_it_should_be(void)
 	is_u64(p->k, 3072, "dgrad sums over the feed-forward size");
 	p = find(a, "ffn up", "wgrad");
 	is_u64(p->m, 768, "wgrad has the shape of the weights");
+	is_u64(p->n, 3072, "in columns");
 	is_u64(p->k, 8192, "and sums over tokens");
 	p = find(a, "norms, residuals", "");
 	is_close(p->seconds, 2.0 * 16 * 768 * 8192 * 12 / 4000e9, 1e-12, "norms over dram");
@@ -199,6 +200,8 @@ static void rates_are_measured_near_or_the_ceiling(void)
 	is_int(how, CEIL_RATE_NEAR, "one between two is near");
 	ok(near > 300 && near < 690, "and its rate is between theirs: %.0f", near);
 	ok(ceil_gemm_rate(&r, 8000, 8192, 8192, &how) <= 690, "never above the ceiling");
+	is_close(ceil_gemm_rate(&r, 1024, 8192, 1024, &how), 500, 0, "a transposed product");
+	is_int(how, CEIL_RATE_MEASURED, "is the same product");
 	r.count = 0;
 	is_close(ceil_gemm_rate(&r, 7, 7, 7, &how), 690, 0, "without any shape, the ceiling");
 	is_int(how, CEIL_RATE_CEILING, "and says so");
@@ -225,10 +228,15 @@ static struct ceil_record record(const char *ceiling, const char *status, double
 static void shapes_come_from_records(void)
 {
 	const struct ceil_record r[] = {
-		record("gemm.bf16.burst", "ok", 600, 4096),    record("gemm.bf16", "ok", 610, 4096),
-		record("gemm.bf16", "failed", 999, 8192),      record("gemm.bf16", "ok", 700, 8192),
-		record("dram.copy", "ok", 4000, 8192),         record("gemm.bf16", "ok", NAN, 16),
+		record("gemm.bf16.burst", "ok", 600, 4096),
+		record("gemm.bf16", "ok", 610, 4096),
+		record("gemm.bf16", "failed", 999, 8192),
+		record("gemm.bf16", "ok", 700, 8192),
+		record("dram.copy", "ok", 4000, 8192),
+		record("gemm.bf16", "ok", NAN, 16),
 		record("gemm.bf16", "ok", 5, CEIL_ABSENT_U64),
+		record("gemm.bf16_batched.burst", "ok", 5, 64),
+		record("gemm.bf16_grouped.burst", "ok", 5, 64),
 	};
 	const size_t count = sizeof(r) / sizeof(r[0]);
 	struct ceil_gemm_point points[sizeof(r) / sizeof(r[0])];
@@ -244,18 +252,49 @@ static void shapes_to_measure_are_listed_once(void)
 {
 	const double rate = 600.0;
 	const struct ceil_attain_input in = input_of("gpt2", 8, 1024, &rate);
-	struct ceil_gemm_point points[3 * CEIL_MAX_GEMMS];
-	const size_t count = ceil_attain_shapes(in.model, &in.sizes, points);
+	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, shapes);
 
-	/* qkv, output, up, down and logits in three passes; output's forward and dgrad are one, up
-	 * and down share their forward and dgrad. */
-	is_u64(count, 12, "twelve different products");
-	is_u64(points[0].n, 2304, "qkv first");
+	/* qkv, output, up, down and logits in three passes, each in its own layout. */
+	is_u64(count, 15, "fifteen different products");
+	is_u64(shapes[0].m, 2304, "qkv first");
+	is_u64(shapes[0].n, 8192, "its columns are tokens");
+	is_u64(shapes[0].count, 12, "one in each layer");
+	is_text(shapes[0].layout, "TN", "forward is TN");
+	is_text(shapes[1].layout, "NN", "dgrad is NN");
+	is_u64(shapes[1].m, 768, "and gives the inputs' gradient");
+	is_text(shapes[2].layout, "NT", "wgrad is NT");
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < i; j++)
-			ok(points[i].m != points[j].m || points[i].n != points[j].n ||
-			           points[i].k != points[j].k,
+			ok(shapes[i].m != shapes[j].m || shapes[i].n != shapes[j].n ||
+			           shapes[i].k != shapes[j].k ||
+			           strcmp(shapes[i].layout, shapes[j].layout) != 0,
 			   "%zu and %zu differ", i, j);
+}
+
+/* Of Llama's layer gate and up are alike: one shape, twice as often. */
+static void equal_shapes_are_counted_together(void)
+{
+	const double rate = 600.0;
+	const struct ceil_attain_input in = input_of("llama3-8b", 1, 8192, &rate);
+	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, shapes);
+	size_t i = 0;
+
+	while (i < count && shapes[i].m != 14336)
+		i++;
+	is_u64(i < count ? shapes[i].count : 0, 64, "gate and up of 32 layers");
+}
+
+static void attention_runs_at_the_rate_of_batches(void)
+{
+	const double rate = 600.0;
+	struct ceil_attain_input in = input_of("gpt2", 8, 1024, &rate);
+	const double alone = bound(&in)->kind_seconds[CEIL_ATTAIN_ATTENTION];
+
+	in.batched_tflops = 300.0;
+	is_close(bound(&in)->kind_seconds[CEIL_ATTAIN_ATTENTION], 2.0 * alone, 1e-12,
+	         "half the rate, twice the time");
 }
 
 static void wrong_ceilings_are_named(void)
@@ -304,6 +343,8 @@ int main(void)
 	rates_are_measured_near_or_the_ceiling();
 	shapes_come_from_records();
 	shapes_to_measure_are_listed_once();
+	equal_shapes_are_counted_together();
+	attention_runs_at_the_rate_of_batches();
 	wrong_ceilings_are_named();
 	every_model_has_a_bound();
 	return done_testing();

@@ -140,7 +140,35 @@ mfu 2 "no sizes" --params 7e9 --convention 6n --attainable --part A100 --dram-gb
 has "$out" "needs the model's sizes" "are needed"
 
 mfu 0 "shapes" --model gpt2 --batch 8 --shapes
-has "$out" "8192x2304x768,8192x768x2304,768x2304x8192," "a list for the bench"
+has "$out" "m,n,k,dtype,count,layout 2304,8192,768,bf16,12,TN 768,8192,2304,bf16,12,NN \
+768,2304,8192,bf16,12,NT" "a list for the bench"
+mfu 0 "shapes of a GPU of four" --model gpt2 --batch 32 --gpu-count 4 --tokens-per-s 1 --part A100 \
+	--shapes
+has "$out" "2304,8192,768," "a step of the whole job is shared"
+mfu 0 "a padded vocabulary" --model gpt2 --vocab 50304 --batch 8 --shapes
+has "$out" "50304,8192,768,bf16,1,TN" "is that of the product"
+mfu 2 "a vocabulary cut short" --model gpt2 --vocab 50000
+has "$out" "--vocab is 50000; gpt2 has 50257 tokens" "is refused"
+mkdir -p "$work/own"
+{
+	head -1 "$csv"
+	"$gpuceil" mfu --model gpt2 --batch 8 --shapes | awk -F, 'NR > 1 {
+		print "n1,gpu0,NVIDIA H200,GPU-0,gemm.bf16." $1 "x" $2 "x" $3 ".burst,600,TFLOP/s,,,,,,ok,bf16,fp32,burst,normal," $1 "," $2 "," $3 ",1" }'
+} >"$work/own/records.csv"
+mfu 0 "own products" --model gpt2 --batch 8 --attainable --ceilings "$work/run" --records "$work/own"
+has_not "$out" "other shapes than their own" "each has a rate of its own"
+has "$out" "at the best rate of any product" "but attention"
+echo "n1,gpu0,NVIDIA H200,GPU-0,gemm.bf16_batched.burst,444,TFLOP/s,,,,,,ok,bf16,fp32,burst,normal,1024,1024,1024,1" \
+	>>"$work/own/records.csv"
+mfu 0 "batches" --model gpt2 --batch 8 --attainable --ceilings "$work/run" --records "$work/own/records.csv"
+has "$out" "at the rate of batched products" "give attention's"
+has "$out" "444.0 TFLOP/s" "rate"
+mfu 2 "no products" --model gpt2 --batch 8 --attainable --ceilings "$work/run" --records "$work/own" \
+	--dtype fp16 --peak-tflops 5
+has "$out" "has no fp16 products" "are refused"
+mfu 2 "denominators as records" --model gpt2 --batch 8 --attainable --ceilings "$work/run" \
+	--records /dev/null
+has "$out" "not a run's records" "are refused"
 mfu 2 "shapes of nothing" --params 7e9 --convention 6n --shapes
 has "$out" "--shapes needs the model" "need a model"
 

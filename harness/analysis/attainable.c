@@ -33,12 +33,18 @@ struct neighbour {
 	double distance2, tflops;
 };
 
+static double log2_ratio(uint64_t a, uint64_t b)
+{
+	return log2((double)a / (double)b);
+}
+
 static double distance2(const struct ceil_gemm_point *p, uint64_t m, uint64_t n, uint64_t k)
 {
-	const double dm = log2((double)p->m / (double)m), dn = log2((double)p->n / (double)n);
-	const double dk = log2((double)p->k / (double)k);
+	const double dm = log2_ratio(p->m, m), dn = log2_ratio(p->n, n);
+	const double tm = log2_ratio(p->m, n), tn = log2_ratio(p->n, m); /* transposed */
+	const double dk = log2_ratio(p->k, k);
 
-	return dm * dm + dn * dn + dk * dk;
+	return fmin(dm * dm + dn * dn, tm * tm + tn * tn) + dk * dk;
 }
 
 /* Keeps the nearest in order; the list begins infinitely far away. */
@@ -81,9 +87,16 @@ double ceil_gemm_rate(const void *user, uint64_t m, uint64_t n, uint64_t k,
 	return rate > r->ceiling_tflops ? r->ceiling_tflops : rate;
 }
 
+/* "gemm.bf16_batched.burst", "gemm.bf16_grouped.burst": m, n and k are of one of many. */
+static bool is_one_product(const char *ceiling)
+{
+	return !strncmp(ceiling, "gemm.", strlen("gemm.")) && !strstr(ceiling, "_batched") &&
+	       !strstr(ceiling, "_grouped");
+}
+
 static bool is_point(const struct ceil_record *r, const char *dtype_in, const char *device)
 {
-	return !strncmp(r->ceiling, "gemm.", strlen("gemm.")) && !strcmp(r->dtype_in, dtype_in) &&
+	return is_one_product(r->ceiling) && !strcmp(r->dtype_in, dtype_in) &&
 	       (!device || !strcmp(r->device, device)) && r->value > 0.0 && isfinite(r->value) &&
 	       (!strcmp(r->status, "ok") || !strcmp(r->status, "unstable")) &&
 	       (!r->pattern[0] || !strcmp(r->pattern, "normal")) &&
@@ -113,32 +126,63 @@ size_t ceil_gemm_points_of(const struct ceil_record *records, size_t count, cons
 	return points;
 }
 
-static void add_shape(struct ceil_gemm_point *points, size_t *count, const uint64_t mnk[3])
+/* ---- passes of a product */
+
+enum pass { FORWARD, DGRAD, WGRAD, PASS_COUNT };
+
+static const char *const pass_layouts[PASS_COUNT] = {"TN", "NN", "NT"};
+
+static bool has_pass(const struct ceil_gemm *g, enum pass pass)
 {
-	for (size_t i = 0; i < *count; i++)
-		if (points[i].m == mnk[0] && points[i].n == mnk[1] && points[i].k == mnk[2])
-			return;
-	points[(*count)++] = (struct ceil_gemm_point){mnk[0], mnk[1], mnk[2], (double)NAN};
+	return pass != DGRAD || !g->no_dgrad;
+}
+
+/* g is row-major: m counts tokens, n outputs, k inputs. In columns that is the transposed product.
+ */
+static struct ceil_attain_shape shape_of(const struct ceil_gemm *g, enum pass pass)
+{
+	const uint64_t mnk[PASS_COUNT][3] = {
+		[FORWARD] = {g->n, g->m, g->k},
+		[DGRAD] = {g->k, g->m, g->n},
+		[WGRAD] = {g->k, g->n, g->m},
+	};
+
+	return (struct ceil_attain_shape){.m = mnk[pass][0],
+	                                  .n = mnk[pass][1],
+	                                  .k = mnk[pass][2],
+	                                  .count = g->count,
+	                                  .layout = pass_layouts[pass]};
+}
+
+static void add_shape(struct ceil_attain_shape *shapes, size_t *count,
+                      const struct ceil_attain_shape *s)
+{
+	for (size_t i = 0; i < *count; i++) {
+		if (shapes[i].m != s->m || shapes[i].n != s->n || shapes[i].k != s->k ||
+		    strcmp(shapes[i].layout, s->layout) != 0)
+			continue;
+		shapes[i].count += s->count;
+		return;
+	}
+	shapes[(*count)++] = *s;
 }
 
 size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s,
-                          struct ceil_gemm_point *ret_points)
+                          struct ceil_attain_shape *ret_shapes)
 {
 	struct ceil_gemm gemms[CEIL_MAX_GEMMS];
 	const size_t count = ceil_model_gemms(m, s, gemms);
-	size_t points = 0;
+	size_t shapes = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct ceil_gemm *g = &gemms[i];
+		for (enum pass pass = FORWARD; pass < PASS_COUNT && !is_core(&gemms[i]); pass++) {
+			const struct ceil_attain_shape one = shape_of(&gemms[i], pass);
 
-		if (is_core(g))
-			continue;
-		add_shape(ret_points, &points, (const uint64_t[]){g->m, g->n, g->k});
-		if (!g->no_dgrad)
-			add_shape(ret_points, &points, (const uint64_t[]){g->m, g->k, g->n});
-		add_shape(ret_points, &points, (const uint64_t[]){g->k, g->n, g->m});
+			if (has_pass(&gemms[i], pass))
+				add_shape(ret_shapes, &shapes, &one);
+		}
 	}
-	return points;
+	return shapes;
 }
 
 /* ---- the parts of a step */
@@ -157,18 +201,19 @@ static double gb_s_seconds(double bytes, double gb_s)
 
 /* Time of a product at its rate, or that in which dram can feed it, whichever is longer. */
 static void add_product(const struct ceil_attain_input *in, struct ceil_attain *a,
-                        const struct ceil_gemm *g, const char *pass, const uint64_t mnk[3])
+                        const struct ceil_gemm *g, const char *name, enum pass pass)
 {
-	const double m = (double)mnk[0], n = (double)mnk[1], k = (double)mnk[2];
+	const struct ceil_attain_shape s = shape_of(g, pass);
+	const double m = (double)s.m, n = (double)s.n, k = (double)s.k;
 	struct ceil_attain_part p = {.kind = CEIL_ATTAIN_PRODUCT,
 	                             .name = ceil_component_name(g->component),
-	                             .pass = pass,
-	                             .m = mnk[0],
-	                             .n = mnk[1],
-	                             .k = mnk[2],
+	                             .pass = name,
+	                             .m = s.m,
+	                             .n = s.n,
+	                             .k = s.k,
 	                             .count = g->count,
 	                             .flops = g->flops};
-	const double rate = in->rate(in->user, mnk[0], mnk[1], mnk[2], &p.how);
+	const double rate = in->rate(in->user, s.m, s.n, s.k, &p.how);
 	double feed;
 
 	p.bytes = CEIL_WORK_BYTES * (m * k + k * n + m * n) * (double)g->count;
@@ -218,12 +263,12 @@ static void add_gemm(const struct ceil_attain_input *in, struct ceil_attain *a,
 		add_core(in, a, g, "backward", 2.5);
 		return;
 	}
-	add_product(in, a, g, "forward", (const uint64_t[]){g->m, g->n, g->k});
+	add_product(in, a, g, "forward", FORWARD);
 	if (again)
-		add_product(in, a, g, "recompute", (const uint64_t[]){g->m, g->n, g->k});
-	if (!g->no_dgrad)
-		add_product(in, a, g, "dgrad", (const uint64_t[]){g->m, g->k, g->n});
-	add_product(in, a, g, "wgrad", (const uint64_t[]){g->k, g->n, g->m});
+		add_product(in, a, g, "recompute", FORWARD);
+	if (has_pass(g, DGRAD))
+		add_product(in, a, g, "dgrad", DGRAD);
+	add_product(in, a, g, "wgrad", WGRAD);
 }
 
 /* ---- traffic of element-wise kernels, in elements of one layer and token, both passes */

@@ -23,6 +23,9 @@ const char *ceil_rate_how_name(enum ceil_rate_how how);
 /*
  * The rate of C(m,n) = A(m,k) B(k,n) in TFLOP/s; whoever can measure it on the spot gives this
  * function, ceil_gemm_rate answers from a list.
+ * Products are in columns, as BLAS and `gpuceil bench gemm` take them. A linear layer over t
+ * tokens, row-major as frameworks keep it, is m = its outputs, n = t, k = its inputs in layout TN;
+ * dgrad is inputs x t x outputs in NN, wgrad inputs x outputs x t in NT.
  */
 typedef double (*ceil_gemm_rate_fn)(const void *user, uint64_t m, uint64_t n, uint64_t k,
                                     enum ceil_rate_how *ret_how);
@@ -39,26 +42,34 @@ struct ceil_gemm_rates {
 
 /*
  * ceil_gemm_rate - user is a struct ceil_gemm_rates. A shape that is not there gets the mean of
- * the four nearest in log2 of m, n and k, weighted by 1 / distance^2 (Shepard 1968).
+ * the four nearest in log2 of m, n and k, weighted by 1 / distance^2 (Shepard 1968). m and n may
+ * be exchanged: that is the transposed product.
  */
 double ceil_gemm_rate(const void *user, uint64_t m, uint64_t n, uint64_t k,
                       enum ceil_rate_how *ret_how);
 
 /*
  * ceil_gemm_points_of - the shapes of one type that records hold with a value to be trusted, on
- * normal data and not sustained; of a shape that is there several times, the best.
+ * normal data and not sustained, no batches and no groups; of a shape that is there several times,
+ * in whatever layout, the best.
  * @device: "gpu0", or NULL for any. @ret_points: room for count. Return: how many.
  */
 size_t ceil_gemm_points_of(const struct ceil_record *records, size_t count, const char *dtype_in,
                            const char *device, struct ceil_gemm_point *ret_points);
 
+/* A product that a step has count times. */
+struct ceil_attain_shape {
+	uint64_t m, n, k, count;
+	const char *layout; /* "TN", "NN", "NT" */
+};
+
 /*
  * ceil_attain_shapes - the different products of a step, forward, dgrad and wgrad, but attention's:
  * what is to be measured for a bound whose rates are all its own.
- * @ret_points: room for 3 x CEIL_MAX_GEMMS; tflops is NAN. Return: how many.
+ * @ret_shapes: room for 3 x CEIL_MAX_GEMMS. Return: how many.
  */
 size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s,
-                          struct ceil_gemm_point *ret_points);
+                          struct ceil_attain_shape *ret_shapes);
 
 /* Bytes that the estimates assume: bf16 at work, Adam with an fp32 copy and two fp32 moments. */
 enum {
@@ -73,8 +84,8 @@ struct ceil_attain_input {
 	struct ceil_flops_options count; /* of the numerator; recompute: what the step does */
 	ceil_gemm_rate_fn rate;
 	const void *user;
-	double best_tflops;     /* of any product: attention runs at it unless the next is known */
-	double batched_tflops;  /* of attention's batched products, or NAN */
+	double best_tflops;     /* of any product: attention's, unless the next is known */
+	double batched_tflops;  /* of batched products: attention runs at it; or NAN */
 	double dram_gb_s;       /* read and written bytes */
 	double all_reduce_gb_s; /* bus bandwidth; NAN: no all-reduce is counted */
 	double gpu_count;       /* that share the gradients */

@@ -5,6 +5,7 @@
 #include "harness/cli/mfu_call.h"
 #include "harness/output/hf_config.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static const struct ceil_option option_rows[] = {
                "size of the feed-forward; default 4 x hidden"),
 	OPTION(numbers.gated, "gated", CEIL_O_FLAG, NULL, MODEL,
                "the feed-forward has three matrices (SwiGLU), not two"),
-	OPTION(numbers.vocab, "vocab", CEIL_O_U64, "N", MODEL, "vocabulary"),
+	OPTION(numbers.vocab, "vocab", CEIL_O_U64, "N", MODEL,
+               "vocabulary; with --model or --config: as it is padded"),
 	OPTION(numbers.untied, "untied", CEIL_O_FLAG, NULL, MODEL,
                "the logits have a matrix of their own"),
 	OPTION(numbers.experts, "experts", CEIL_O_U64, "N", MODEL, "experts of a layer"),
@@ -79,7 +81,10 @@ static const struct ceil_option option_rows[] = {
 	OPTION(sweep, "sweep-batch", CEIL_O_FLAG, NULL, BOUND,
                "the same for batches of 1, 2, 4, ... with memory in use"),
 	OPTION(shapes, "shapes", CEIL_O_FLAG, NULL, BOUND,
-               "only list the model's own products, m x n x k, as `gpuceil bench gemm` takes them"),
+               "only list the model's own products as CSV: `gpuceil bench gemm --shapes FILE` "
+               "measures them"),
+	OPTION(records, "records", CEIL_O_TEXT, "FILE", BOUND,
+               "the run that measured those: its folder or records.csv; default --ceilings"),
 	OPTION(dram_gb_s, "dram-gb-s", CEIL_O_DOUBLE, "X", BOUND,
                "memory ceiling, where the run has none"),
 	OPTION(all_reduce_gb_s, "all-reduce-gb-s", CEIL_O_DOUBLE, "X", BOUND,
@@ -106,16 +111,21 @@ const struct ceil_command ceil_command_mfu = {
 		"gpuceil mfu --config config.json --seq 8192 --tokens-per-s 95e3 --ceilings "
 		"results/latest\tagainst this node's own ceilings\n"
 		"gpuceil mfu --model llama3-8b --attainable --batch 4 --ceilings results/latest\t"
-		"the best that this model could reach here\n",
+		"the best that this model could reach here\n"
+		"gpuceil mfu --model gpt2-medium --batch 16 --shapes > shapes.csv\t"
+		"its products, for `gpuceil bench gemm --shapes shapes.csv --output own`\n"
+		"gpuceil mfu --model gpt2-medium --batch 16 --attainable --ceilings results/latest "
+		"--records own\tthe bound at the rates of these very products\n",
 	.run = run_mfu,
 };
 
 /* ---- the model */
 
+/* A vocabulary alone makes no model: it may pad that of a known one. */
 static bool has_numbers(const struct ceil_model_numbers *n)
 {
 	return n->layers || n->hidden || n->heads || n->kv_heads || n->head_dim || n->ffn ||
-	       n->vocab || n->experts || n->active_experts;
+	       n->experts || n->active_experts;
 }
 
 static enum ceil_status check_one_model(const struct ceil_mfu_options *o, struct ceil_error *err)
@@ -131,6 +141,21 @@ static enum ceil_status check_one_model(const struct ceil_mfu_options *o, struct
 			err, CEIL_E_USAGE,
 			"no model: give --model, --config, --params or --layers, --hidden, "
 			"--heads");
+	return CEIL_OK;
+}
+
+/* Rows that are allocated beyond the vocabulary, since products like whole multiples of 64. */
+static enum ceil_status pad_vocab(struct ceil_mfu_call *c, struct ceil_error *err)
+{
+	const uint64_t vocab = c->o.numbers.vocab;
+
+	if (!vocab || has_numbers(&c->o.numbers))
+		return CEIL_OK;
+	if (vocab < c->model.vocab)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--vocab is %" PRIu64 "; %s has %" PRIu64 " tokens", vocab,
+		                 c->model.name, c->model.vocab);
+	c->model.vocab = vocab;
 	return CEIL_OK;
 }
 
@@ -154,7 +179,7 @@ static enum ceil_status take_model(struct ceil_mfu_call *c, struct ceil_error *e
 		return CEIL_OK;
 	}
 	c->page.model = &c->model;
-	return st;
+	return st == CEIL_OK ? pad_vocab(c, err) : st;
 }
 
 static enum ceil_status count_flops(struct ceil_mfu_call *c, struct ceil_error *err)
@@ -282,5 +307,6 @@ static int run_mfu(int argc, char **argv)
 	if (st == CEIL_OK)
 		st = print_all(&c, &err);
 	ceil_mfu_source_done(&c.source);
+	ceil_mfu_source_done(&c.measured);
 	return st == CEIL_OK ? CEIL_EXIT_OK : ceil_cli_error(&err);
 }

@@ -10,19 +10,41 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *device_of(const struct ceil_mfu_call *c)
+{
+	return c->row ? c->row->device : NULL;
+}
+
 /* A ceiling of the GPU that the row is of, or NAN. A records.csv has finalists beside the best. */
-static double ceiling_of(const struct ceil_mfu_call *c, const char *name)
+static double ceiling_in(const struct ceil_mfu_source *s, const char *device, const char *name)
 {
 	double best = (double)NAN;
 
-	for (size_t i = 0; i < c->source.record_count; i++) {
-		const struct ceil_record *r = &c->source.records[i];
+	for (size_t i = 0; i < s->record_count; i++) {
+		const struct ceil_record *r = &s->records[i];
 
-		if (!strcmp(r->ceiling, name) && (!c->row || !strcmp(r->device, c->row->device)) &&
+		if (!strcmp(r->ceiling, name) && (!device || !strcmp(r->device, device)) &&
 		    strcmp(r->role, "search") != 0 && r->value > 0.0 && !(best >= r->value))
 			best = r->value;
 	}
 	return best;
+}
+
+static double ceiling_of(const struct ceil_mfu_call *c, const char *name)
+{
+	const double own = ceiling_in(&c->measured, device_of(c), name);
+
+	return isnan(own) ? ceiling_in(&c->source, device_of(c), name) : own;
+}
+
+/* Attention's products are small and many: gemm.bf16_batched. */
+static double batched_rate(const struct ceil_mfu_call *c)
+{
+	char name[64];
+
+	(void)snprintf(name, sizeof(name), "gemm.%s_batched.burst",
+	               ceil_dtype_info(c->dtype)->name);
+	return ceiling_of(c, name);
 }
 
 /* What is measured beats what is not, and what the user says beats both. */
@@ -42,7 +64,7 @@ static enum ceil_status bound_input(const struct ceil_mfu_call *c, struct ceil_g
 		.count = c->page.count,
 		.rate = ceil_gemm_rate,
 		.user = rates,
-		.batched_tflops = (double)NAN,
+		.batched_tflops = batched_rate(c),
 		.dram_gb_s = first_known(c->o.dram_gb_s, ceiling_of(c, "dram.copy"),
 	                                 ceiling_of(c, "dram.read")),
 		.all_reduce_gb_s =
@@ -95,49 +117,92 @@ static enum ceil_status sweep(const struct ceil_attain_input *first, double memo
 	return CEIL_OK;
 }
 
-enum ceil_status ceil_mfu_bound(const struct ceil_mfu_call *c, struct ceil_error *err)
-{
-	const struct ceil_record *records = c->source.points ? c->source.points : c->source.records;
-	const size_t count = c->source.points ? c->source.point_count : c->source.record_count;
-	struct ceil_gemm_point *points = ceil_alloc(count + 1, sizeof(*points), err);
-	struct ceil_attain *a = ceil_alloc(1, sizeof(*a), err);
-	struct ceil_gemm_rates rates = {.points = points};
-	struct ceil_attain_input in;
-	enum ceil_status st = CEIL_E_NOMEM;
+/* A list of points from every record of the call. */
+struct points {
+	struct ceil_gemm_point *v;
+	size_t count;
+};
 
-	if (!points || !a)
-		goto out_free;
-	rates.count = ceil_gemm_points_of(records, count, ceil_dtype_info(c->dtype)->name,
-	                                  c->row ? c->row->device : NULL, points);
-	st = bound_input(c, &rates, &in, err);
-	if (st == CEIL_OK && c->o.attainable) {
-		/* A step of the whole job is shared by its GPUs. */
-		if (ceil_mfu_has_rate(&c->o) && in.sizes.batch >= c->o.gpu_count)
-			in.sizes.batch /= c->o.gpu_count;
-		st = ceil_attain_of(&in, a, err);
+/* The model's own products where --records names a run that has them, else those of the ceilings.
+ */
+static enum ceil_status find_points(const struct ceil_mfu_call *c, struct points *ret_points,
+                                    struct ceil_error *err)
+{
+	const struct ceil_mfu_source *s = c->o.records ? &c->measured : &c->source;
+	const struct ceil_record *records = s->points ? s->points : s->records;
+	const size_t count = s->points ? s->point_count : s->record_count;
+	const char *dtype = ceil_dtype_info(c->dtype)->name;
+
+	ret_points->v = ceil_alloc(count + 1, sizeof(*ret_points->v), err);
+	if (!ret_points->v)
+		return CEIL_E_NOMEM;
+	ret_points->count = ceil_gemm_points_of(records, count, dtype, device_of(c), ret_points->v);
+	if (c->o.records && !ret_points->count)
+		return ceil_fail(err, CEIL_E_USAGE, "--records %s has no %s products of %s",
+		                 c->o.records, dtype, device_of(c) ? device_of(c) : "a GPU");
+	return CEIL_OK;
+}
+
+/* A step of the whole job is shared by its GPUs. */
+static void share_batch(const struct ceil_mfu_call *c, struct ceil_sizes *sizes)
+{
+	if (ceil_mfu_has_rate(&c->o) && sizes->batch >= c->o.gpu_count)
+		sizes->batch /= c->o.gpu_count;
+}
+
+static enum ceil_status print_bounds(const struct ceil_mfu_call *c, struct ceil_attain_input *in,
+                                     struct ceil_attain *a, struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	if (c->o.attainable) {
+		share_batch(c, &in->sizes);
+		st = ceil_attain_of(in, a, err);
 		if (st == CEIL_OK)
-			ceil_mfu_print_bound(stdout, &in, a);
+			ceil_mfu_print_bound(stdout, in, a);
 	}
 	if (st == CEIL_OK && c->o.sweep)
-		st = sweep(&in, c->o.gpu_memory_gib * 1024.0 * 1024.0 * 1024.0, a, err);
-out_free:
-	free(points);
+		st = sweep(in, c->o.gpu_memory_gib * 1024.0 * 1024.0 * 1024.0, a, err);
+	return st;
+}
+
+enum ceil_status ceil_mfu_bound(struct ceil_mfu_call *c, struct ceil_error *err)
+{
+	struct ceil_attain *a = ceil_alloc(1, sizeof(*a), err);
+	struct points points = {.v = NULL};
+	struct ceil_gemm_rates rates;
+	struct ceil_attain_input in;
+	enum ceil_status st = a ? CEIL_OK : CEIL_E_NOMEM;
+
+	if (st == CEIL_OK && c->o.records)
+		st = ceil_mfu_read_records(c->o.records, &c->measured, err);
+	if (st == CEIL_OK)
+		st = find_points(c, &points, err);
+	rates = (struct ceil_gemm_rates){.points = points.v, .count = points.count};
+	if (st == CEIL_OK)
+		st = bound_input(c, &rates, &in, err);
+	if (st == CEIL_OK)
+		st = print_bounds(c, &in, a, err);
+	free(points.v);
 	free(a);
 	return st;
 }
 
 enum ceil_status ceil_mfu_shapes(const struct ceil_mfu_call *c, struct ceil_error *err)
 {
-	struct ceil_gemm_point points[3 * CEIL_MAX_GEMMS];
+	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
+	struct ceil_sizes sizes = c->page.sizes;
 	size_t count;
 
 	if (!c->page.model)
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "--shapes needs the model's sizes, not --params");
-	count = ceil_attain_shapes(c->page.model, &c->page.sizes, points);
+	share_batch(c, &sizes);
+	count = ceil_attain_shapes(c->page.model, &sizes, shapes);
+	printf("m,n,k,dtype,count,layout\n");
 	for (size_t i = 0; i < count; i++)
-		printf("%s%" PRIu64 "x%" PRIu64 "x%" PRIu64, i ? "," : "", points[i].m, points[i].n,
-		       points[i].k);
-	printf("\n");
+		printf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%s\n", shapes[i].m,
+		       shapes[i].n, shapes[i].k, ceil_dtype_info(c->dtype)->name, shapes[i].count,
+		       shapes[i].layout);
 	return CEIL_OK;
 }

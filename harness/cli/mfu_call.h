@@ -19,7 +19,7 @@ struct ceil_mfu_options {
 	uint64_t seq, source_seq;
 	double tokens_per_s, step_time;
 	uint64_t batch, gpu_count;
-	const char *dtype, *ceilings, *part;
+	const char *dtype, *ceilings, *records, *part;
 	double peak_tflops;
 	unsigned convention, embeddings, recompute;
 	bool breakdown, attainable, sweep, shapes;
@@ -32,7 +32,8 @@ struct ceil_mfu_call {
 	struct ceil_model model;
 	enum ceil_dtype dtype;
 	struct ceil_mfu_source source;
-	const struct ceil_mfu_row *row; /* of source: the one to divide by, or NULL */
+	struct ceil_mfu_source measured; /* of --records: the model's own products */
+	const struct ceil_mfu_row *row;  /* of source: the one to divide by, or NULL */
 	struct ceil_mfu_page page;
 };
 
@@ -53,13 +54,14 @@ CEIL_MUST_CHECK enum ceil_status ceil_mfu_take_peak(struct ceil_mfu_call *c,
 
 /*
  * ceil_mfu_bound - prints the attainable MFU, the sweep over batches, or both.
- * Return: CEIL_E_USAGE naming what the bound needs and the call lacks; CEIL_E_NOMEM.
+ * Return: CEIL_E_USAGE naming what the bound needs and the call lacks, or for a file of --records
+ * that is none; CEIL_E_IO; CEIL_E_NOMEM.
  */
-CEIL_MUST_CHECK enum ceil_status ceil_mfu_bound(const struct ceil_mfu_call *c,
-                                                struct ceil_error *err);
+CEIL_MUST_CHECK enum ceil_status ceil_mfu_bound(struct ceil_mfu_call *c, struct ceil_error *err);
 
 /*
- * ceil_mfu_shapes - prints the products that a bound needs as one list: "8192x2304x768,...".
+ * ceil_mfu_shapes - prints the products that a bound needs as the CSV that `gpuceil bench gemm
+ * --shapes` reads: m,n,k,dtype,count,layout.
  * Return: CEIL_E_USAGE without a model.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_mfu_shapes(const struct ceil_mfu_call *c,

@@ -104,10 +104,11 @@ void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const str
 	ceil_mfu_line(f, "memory", "estimate, without workspaces and CUDA context", value);
 	(void)snprintf(value, sizeof(value), "%.1f %%", 100.0 * a->mfu);
 	ceil_mfu_line(f, "mfu at most", "by the same convention and peak", value);
-	if (isnan(in->batched_tflops))
-		ceil_mfu_sentence(f, "attention",
-		                  "at the best rate of any product: a bound, for fused kernels "
-		                  "reach less");
+	ceil_mfu_sentence(f, "attention",
+	                  isnan(in->batched_tflops)
+	                          ? "at the best rate of any product: a bound, for fused kernels "
+	                            "reach less"
+	                          : "at the rate of batched products (gemm.<type>_batched)");
 	if (ceil_conventions[in->count.convention].attention == CEIL_ATTN_FULL &&
 	    in->model->blocks[in->model->block_count - 1].attention.causal)
 		ceil_mfu_sentence(f, "convention",

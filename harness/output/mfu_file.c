@@ -201,6 +201,28 @@ enum ceil_status ceil_mfu_read(const char *path, struct ceil_mfu_source *ret_sou
 	return st;
 }
 
+enum ceil_status ceil_mfu_read_records(const char *path, struct ceil_mfu_source *ret_source,
+                                       struct ceil_error *err)
+{
+	struct ceil_mfu_source s = {.rows = NULL};
+	char file[CEIL_PATH_MAX];
+	bool records = false, folder;
+	enum ceil_status st = full_path(path, "records.csv", file, sizeof(file), &folder, err);
+
+	if (st == CEIL_OK)
+		st = header_has(file, "ceiling", &records, err);
+	if (st == CEIL_OK && !records)
+		st = ceil_fail(err, CEIL_E_USAGE, "%s: no column 'ceiling': not a run's records",
+		               file);
+	if (st == CEIL_OK)
+		st = read_records(file, &s.records, &s.record_count, err);
+	if (st == CEIL_OK)
+		*ret_source = s;
+	else
+		ceil_mfu_source_done(&s);
+	return st;
+}
+
 void ceil_mfu_source_done(struct ceil_mfu_source *source)
 {
 	if (!source)

@@ -34,6 +34,15 @@ struct ceil_mfu_source {
 CEIL_MUST_CHECK enum ceil_status ceil_mfu_read(const char *path, struct ceil_mfu_source *ret_source,
                                                struct ceil_error *err);
 
+/*
+ * ceil_mfu_read_records - the same from a run's folder or its records.csv, denominators or not: a
+ * run of the user's own shapes has none.
+ * Return: as ceil_mfu_read; CEIL_E_USAGE for a mfu_denominators.csv.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_mfu_read_records(const char *path,
+                                                       struct ceil_mfu_source *ret_source,
+                                                       struct ceil_error *err);
+
 /* ceil_mfu_source_done - frees; NULL or an empty one is a no-op. */
 void ceil_mfu_source_done(struct ceil_mfu_source *source);
 
