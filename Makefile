@@ -5,7 +5,6 @@ VERSION := 0.1.0
 # Set these on the command line: make test CC=clang CUDA=0
 BUILD      ?= build
 JOBS       ?= $(shell nproc 2>/dev/null || echo 2)
-OPT        ?= -O2 -g
 WERROR     ?=
 SAN        ?=
 CUDA       ?= 1

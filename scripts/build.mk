@@ -1,6 +1,10 @@
 # How the program and its tests are compiled; the Makefile calls this with its variables.
 # Targets: program, tests, gpu-tests, list-tests.
 
+# This file builds the same by itself as through the Makefile.
+VERSION  ?= $(shell sed -n 's/^VERSION := //p' Makefile)
+BUILD    ?= build
+OPT      := $(or $(OPT),-O2 -g)
 CPPFLAGS ?=
 CFLAGS   ?=
 LDFLAGS  ?=
@@ -24,7 +28,7 @@ cuda_only := harness/device/cuda_%.c harness/device/cublaslt%.c \
 usable     = $(if $(NVCC),$(1),$(filter-out $(cuda_only),$(1)))
 obj        = $(patsubst %,$(BUILD)/%.o,$(basename $(1)))
 main      := harness/cli/main.c
-plugin    := harness/device/mpi_plugin.c
+plugin    := $(wildcard harness/device/mpi_plugin.c)
 c_srcs    := $(call usable,$(filter-out $(main) $(plugin) harness/trace/%,$(wildcard harness/*/*.c bench/*.c)))
 cu_srcs   := $(if $(NVCC),$(wildcard kernels/*.cu))
 # TESTS="t_csv t_stop" chooses. Tests of scripts see no compiled code: no work for a sanitizer.
@@ -129,7 +133,7 @@ $(BUILD)/gpuceil-mpi.so: $(plugin) harness/base/status.c harness/base/text.c $(B
 	$(Q)$(mpicc) -std=c17 -D_GNU_SOURCE -I. $(OPT) -Wall -Wextra $(WERROR) -fPIC -shared \
 		-Wl,--no-undefined $(plugin) harness/base/status.c harness/base/text.c -lm -o $@
 
-program: $(BUILD)/gpuceil $(if $(mpicc),$(BUILD)/gpuceil-mpi.so)
+program: $(BUILD)/gpuceil $(if $(mpicc),$(plugin:%=$(BUILD)/gpuceil-mpi.so))
 	@$(if $(NVCC),,echo '$(CUDA_WHY): the host part only is built')
 	@$(if $(mpicc),,echo 'no mpicc: --mpi is not built (apt: libopenmpi-dev)')
 tests: $(test_bins) $(fakes)

@@ -59,6 +59,8 @@ is $status 0 "make builds the program"
 has "$out" "CUDA=0: the host part only is built" "and one line says that it is the host part"
 m
 is "$(built)" "" "again: nothing is compiled"
+m -f scripts/build.mk program
+is "$status$(built)" 0 "and scripts/build.mk by itself means the same flags and version"
 sleep 0.05
 touch harness/base/one.h
 m
