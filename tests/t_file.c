@@ -126,6 +126,7 @@ static void rights_matter(void)
 	         "Permission denied; you may not write there: choose another folder with --output",
 	         "says what to do");
 	is_int(ceil_make_folder(scratch_path("locked/a"), &err), CEIL_E_IO, "nor to make a folder");
+	has_text(err.text, "Permission denied", "for the reason that mkdir gave");
 	ok(seteuid(me) == 0, "back to the own user");
 }
 

@@ -153,10 +153,10 @@ enum ceil_status ceil_make_folder(const char *path, struct ceil_error *err)
 		/* An existing folder may answer EACCES or EROFS too: look before complaining. */
 		if (mkdir(part, 0777) == 0)
 			continue;
-		if (errno == EEXIST && !is_folder(part))
-			errno = ENOTDIR;
+		const int why = errno == EEXIST ? ENOTDIR : errno;
+
 		if (!is_folder(part))
-			return fail_path(err, "make folder", part, errno);
+			return fail_path(err, "make folder", part, why);
 	}
 	return CEIL_OK;
 }
