@@ -1,0 +1,222 @@
+/* What the sampler costs a GEMM: pairs of samples with and without it, interleaved in a process. */
+#include "bench/gemm.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/text.h"
+#include "harness/device/cuda.h"
+#include "harness/output/csv.h"
+#include "harness/telemetry/nvml.h"
+#include "harness/telemetry/sampler.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The claim: below 0.1 % of a GEMM's time. */
+#define LIMIT_RATIO 0.001
+/* One-sided 95 % of a normal; the mean of 100 pairs is one. */
+#define Z95 1.645
+/* A sample lasts one beat of the sampler, so each holds as many readings as a run would. */
+#define SAMPLE_NS ((double)CEIL_SAMPLER_INTERVAL_NS)
+#define WAIT_NS   (60 * (uint64_t)CEIL_NS_PER_S)
+enum { PAIRS = 100, WARM_SAMPLES = 30, SIZE = 8192 };
+
+struct rig {
+	struct ceil_case cas;
+	struct ceil_point p;
+	struct ceil_device *dev;
+	struct ceil_launch l;
+	struct ceil_buffer b[CEIL_MAX_BUFS];
+	uint32_t candidates;
+	uint64_t batch;
+	struct ceil_source_target target;
+	struct ceil_telemetry_table table;
+	struct ceil_csv *csv; /* rows are written as a run writes them */
+};
+
+static const struct ceil_variant *variant_of(const char *ceiling)
+{
+	for (size_t i = 0; i < ceil_gemm_bench.variant_count; i++) {
+		const struct ceil_variant *v = &ceil_gemm_bench.variants[i];
+
+		if (strcmp(v->backend, "cuda") == 0 && strcmp(v->ceiling, ceiling) == 0)
+			return v;
+	}
+	return NULL;
+}
+
+static enum ceil_status open_rig(struct rig *r, const struct ceil_variant *v,
+                                 struct ceil_error *err)
+{
+	const struct ceil_backend *b = r->dev->backend;
+	enum ceil_status st;
+
+	r->cas = (struct ceil_case){.name = "large", .axis = {SIZE, SIZE, SIZE, CEIL_GEMM_TN}};
+	r->p = (struct ceil_point){.bench = &ceil_gemm_bench, .variant = v, .cas = &r->cas};
+	st = ceil_gemm_bench.shape(&r->p, &r->dev->props, &r->l, r->b, err);
+	if (st == CEIL_OK)
+		st = b->bind(r->dev, &r->l, err);
+	for (size_t i = 0; i < ceil_gemm_bench.buf_count && st == CEIL_OK; i++)
+		st = b->alloc(r->dev, &r->b[i], &r->l.buf[i], err);
+	for (int i = 0; i < 2 && st == CEIL_OK; i++)
+		st = b->fill(r->dev, &r->b[i], r->l.buf[i], i, CEIL_NORMAL, 1, err);
+	if (st == CEIL_OK)
+		st = ceil_gemm_bench.prepare(&r->p, r->dev, &r->l, &r->candidates, err);
+	return st;
+}
+
+static void close_rig(struct rig *r)
+{
+	ceil_gemm_bench.release(&r->l);
+	for (size_t i = 0; i < ceil_gemm_bench.buf_count; i++) {
+		if (r->l.buf[i])
+			r->dev->backend->free(r->dev, &r->b[i], r->l.buf[i]);
+	}
+}
+
+/* Time of one launch in a batch, by marks on the device; NAN if anything fails. */
+static double sample_ns(struct rig *r)
+{
+	const struct ceil_backend *b = r->dev->backend;
+	struct ceil_error err = {CEIL_OK, ""};
+	enum ceil_status st = b->mark(r->dev, 0, 0, &err);
+	double ns = (double)NAN;
+
+	for (uint64_t i = 0; i < r->batch && st == CEIL_OK; i++)
+		st = r->p.variant->launch(&r->l, &err);
+	if (st == CEIL_OK)
+		st = b->mark(r->dev, 0, 1, &err);
+	if (st == CEIL_OK)
+		st = b->sync(r->dev, WAIT_NS, &err);
+	if (st == CEIL_OK)
+		st = b->elapsed_ns(r->dev, 0, 1, &ns, &err);
+	if (st == CEIL_OK)
+		return ns / (double)r->batch;
+	printf("# %s\n", err.text);
+	return (double)NAN;
+}
+
+static void on_row(void *user, const struct ceil_telemetry_row *row)
+{
+	struct rig *r = user;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	if (ceil_csv_write_row(r->csv, row, &err) != CEIL_OK)
+		printf("# %s\n", err.text);
+}
+
+static double sample_watched_ns(struct rig *r)
+{
+	const struct ceil_sampler_options o = {.row = on_row, .user = r};
+	struct ceil_sampler *s = NULL;
+	double ns;
+
+	if (ceil_sampler_open(&r->target, 1, &o, &s, /* err= */ NULL) != CEIL_OK)
+		return (double)NAN;
+	ns = sample_ns(r);
+	return ceil_sampler_close(s) ? ns : (double)NAN;
+}
+
+/* Batch of a beat, after the card has come to its heat and clock. */
+static void warm_up(struct rig *r)
+{
+	r->batch = 8;
+	(void)sample_ns(r);
+	r->batch = (uint64_t)fmax(1.0, SAMPLE_NS / sample_ns(r));
+	for (int i = 0; i < WARM_SAMPLES; i++)
+		(void)sample_ns(r);
+}
+
+/* Every second pair the other way round, so that a drift falls on both alike. */
+static void measure(struct rig *r, double *ret_ratio)
+{
+	for (int i = 0; i < PAIRS; i++) {
+		const double first = i % 2 ? sample_watched_ns(r) : sample_ns(r);
+		const double second = i % 2 ? sample_ns(r) : sample_watched_ns(r);
+
+		ret_ratio[i] = i % 2 ? first / second - 1.0 : second / first - 1.0;
+	}
+}
+
+static void judge(const double *ratio, const char *name)
+{
+	double mean = 0.0, square = 0.0, bound;
+
+	for (int i = 0; i < PAIRS; i++)
+		mean += ratio[i] / PAIRS;
+	for (int i = 0; i < PAIRS; i++)
+		square += (ratio[i] - mean) * (ratio[i] - mean) / (PAIRS - 1);
+	bound = mean + Z95 * sqrt(square / PAIRS);
+	printf("# %s: %d pairs, mean difference %.4f %%, deviation %.4f %%, upper 95 %% bound "
+	       "%.4f %%\n",
+	       name, PAIRS, 100 * mean, 100 * sqrt(square), 100 * bound);
+	ok(bound < LIMIT_RATIO, "%s: the sampler costs less than 0.1 %%", name);
+}
+
+/* How long one reading takes: what holds the driver's locks. */
+static void time_reading(struct ceil_nvml_gpu *gpu)
+{
+	enum { READINGS = 50 };
+	const uint64_t from_ns = ceil_now_ns();
+	struct ceil_nvml_state state;
+
+	for (int i = 0; i < READINGS; i++)
+		ceil_nvml_read(gpu, &state);
+	printf("# a reading takes %.0f us\n", (double)(ceil_now_ns() - from_ns) / READINGS * 1e-3);
+}
+
+static void test_ceiling(struct rig *r, const char *ceiling)
+{
+	static double ratio[PAIRS];
+	const struct ceil_variant *v = variant_of(ceiling);
+	struct ceil_error err = {CEIL_OK, ""};
+
+	if (!v || open_rig(r, v, &err) != CEIL_OK) {
+		ok(false, "%s: %s", ceiling, err.text);
+	} else {
+		warm_up(r);
+		measure(r, ratio);
+		judge(ratio, ceiling);
+	}
+	close_rig(r);
+}
+
+int main(void)
+{
+	static struct rig r;
+	char path[64] = "/tmp/gpuceil-cost-XXXXXX";
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_nvml *n = NULL;
+	int count = 0;
+
+	if (getenv("GPUCEIL_TEST_SMALL"))
+		skip_all("a sanitizer's times mean nothing");
+	if (ceil_cuda_backend.count(&count, &err) != CEIL_OK || count == 0 ||
+	    ceil_nvml_open(&n, &err) != CEIL_OK)
+		skip_all(err.text);
+	if (!ok(ceil_cuda_backend.open(0, &r.dev, &err) == CEIL_OK, "device 0 opens: %s", err.text))
+		return done_testing();
+	r.target = (struct ceil_source_target){
+		.device = "gpu0",
+		.uuid = r.dev->props.uuid,
+		.pci_bus_id = r.dev->props.pci_bus_id,
+		.nvml = ceil_nvml_find(n, r.dev->props.uuid, r.dev->props.pci_bus_id),
+	};
+	ceil_telemetry_table_init(&r.table);
+	(void)close(mkstemp(path));
+	if (ok(r.target.nvml && ceil_csv_open(path, &r.table.table, &r.csv, &err) == CEIL_OK,
+	       "NVML knows it, and rows have a file: %s", err.text)) {
+		time_reading(r.target.nvml);
+		test_ceiling(&r, "gemm.bf16");
+	}
+	ceil_csv_abandon(r.csv);
+	(void)unlink(path);
+	ceil_append(path, sizeof(path), ".partial");
+	(void)unlink(path);
+	r.dev->backend->close(r.dev);
+	ceil_nvml_close(n);
+	return done_testing();
+}
