@@ -217,6 +217,16 @@ static void host_peak(const struct ceil_variant *v, const struct ceil_device_pro
 	ret_peak->source = "threads x vector width x FMA pipes x 2 x clock";
 }
 
+/* Within a node the part's figure stands beside what its links give; a network is no part's. */
+static void fabric_peak(const struct ceil_device_props *d, const struct ceil_part *part,
+                        struct ceil_peak *ret_peak)
+{
+	ret_peak->theoretical = known(d->fabric_gb_s);
+	ret_peak->source = "the slowest way between the ranks, as NVML and the kernel tell it";
+	if (part && strncmp(d->fabric, "NVLink", 6) == 0)
+		ret_peak->datasheet = known(part->nvlink_gb_s);
+}
+
 static bool is_rate(enum ceil_unit unit)
 {
 	return unit == CEIL_GB_S || unit == CEIL_TFLOP_S || unit == CEIL_TOP_S;
@@ -248,4 +258,6 @@ void ceil_peak_of(const struct ceil_variant *v, const struct ceil_device_props *
 		dram_peak(d, part, ret_peak);
 	else if (v->resource == CEIL_R_PEER && part)
 		ret_peak->datasheet = known(part->nvlink_gb_s);
+	else if (v->resource == CEIL_R_FABRIC)
+		fabric_peak(d, part, ret_peak);
 }

@@ -73,8 +73,8 @@ static void start_row(struct ceil_record *r, const struct ceil_point *p,
 	ceil_table_clear(&ceil_table_records, r);
 	fill_device(r, p->variant, props);
 	fill_point(r, p);
-	r->rank = 0;
-	r->ranks = 1;
+	r->rank = p->bench->team && props ? props->rank : 0;
+	r->ranks = p->bench->team && props && props->ranks ? props->ranks : 1;
 	ceil_copy(r->tool_version, sizeof(r->tool_version), ceil_version());
 	r->format_version = CEIL_FORMAT_VERSION;
 }
@@ -138,6 +138,8 @@ static void fill_times(struct ceil_record *r, const struct ceil_outcome *o)
 		r->first_value = ceil_value_from(unit, &o->work, o->first_ns, s->clock_mhz);
 	r->flops = o->work.flops;
 	r->bytes = o->work.bytes_read + o->work.bytes_written + o->work.bytes_wire;
+	if (o->work.bytes_payload > 0.0)
+		r->algbw_gb_s = o->work.bytes_payload / s->median;
 }
 
 /* The bench's axis of that name, or absent. */
@@ -204,6 +206,8 @@ static void fill_link(struct ceil_record *r, const struct ceil_outcome *o,
 {
 	const struct ceil_variant *v = o->point.variant;
 
+	if (v->resource == CEIL_R_FABRIC)
+		ceil_copy(r->link, sizeof(r->link), props->fabric);
 	if (v->resource != CEIL_R_HOSTLINK)
 		return;
 	ceil_link_name(&o->link, props, r->link, sizeof(r->link));
@@ -247,12 +251,16 @@ static void fill_limit(struct ceil_record *r, const struct ceil_outcome *o,
 /* ---- status */
 
 /* Compute rows at the clock held where it is known; of_clock is NAN elsewhere. */
-static bool over_peak(const struct ceil_record *r, char *reason, size_t size)
+static bool over_peak(const struct ceil_record *r, const struct ceil_outcome *o, char *reason,
+                      size_t size)
 {
 	const bool held = !isnan(r->of_clock);
 	const double ratio = held ? r->of_clock : r->of_theoretical;
 
 	if (strcmp(r->backend, "host") == 0 || !(ratio > OVER_PEAK))
+		return false;
+	/* Trees, and switches that add (NVLS), move less than the factor of busbw assumes. */
+	if (o->point.variant->resource == CEIL_R_FABRIC && strncmp(r->algorithm, "ring", 4) != 0)
 		return false;
 	(void)snprintf(reason, size, "%.3g times the peak %s: %s", ratio,
 	               held ? "at the clock held" : "in theory",
@@ -324,7 +332,7 @@ static void judge(struct ceil_record *r, const struct ceil_outcome *o)
 	char reason[sizeof(r->reason)] = "";
 
 	if (ecc_errors(&o->window, reason, sizeof(reason)) ||
-	    over_peak(r, reason, sizeof(reason)) ||
+	    over_peak(r, o, reason, sizeof(reason)) ||
 	    first_differs(o, o->point.variant->tolerance, reason, sizeof(reason))) {
 		set_status(r, CEIL_ROW_SUSPECT, reason);
 	} else if (o->window.thermal) {
@@ -357,10 +365,10 @@ void ceil_record_fill(struct ceil_record *ret_r, const struct ceil_outcome *o,
 	ceil_copy(ret_r->started_utc, sizeof(ret_r->started_utc), o->started_utc);
 	set_status(ret_r, o->status, o->reason);
 	fill_sizes(ret_r, o, props);
+	ceil_copy(ret_r->check, sizeof(ret_r->check), o->checked ? "exact" : "");
 	if (!means_something(o))
 		return;
 	ret_r->value = ceil_outcome_value(o);
-	ceil_copy(ret_r->check, sizeof(ret_r->check), o->checked ? "exact" : "");
 	ceil_copy(ret_r->stop, sizeof(ret_r->stop), ceil_stop_name(o->stop));
 	fill_times(ret_r, o);
 	fill_window(ret_r, &o->window);

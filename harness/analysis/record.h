@@ -28,7 +28,7 @@ struct ceil_record {
 	uint64_t format_version;
 	double gpu_busy, half_size_bytes;
 	uint64_t host_node;
-	char locality[12], link[24], versus[24];
+	char locality[12], link[32], versus[24];
 	double versus_value;
 	char note[160];
 	/* records.csv adds these. */
@@ -43,6 +43,7 @@ struct ceil_record {
 	double duty, j_per_tflop;
 	char output_hash[20];
 	double flops, bytes; /* of one launch */
+	double algbw_gb_s;
 	double seconds, energy_j;
 	double snapshot_mhz, power_cap_ratio, thermal_ratio, hw_slowdown_ratio;
 	char check[8], stop[16], started_utc[24];

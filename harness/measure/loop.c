@@ -51,11 +51,11 @@ double ceil_value_from(enum ceil_unit unit, const struct ceil_work *w, double ti
                        double clock_mhz)
 {
 	const double items = w->items > 0.0 ? w->items : 1.0;
+	const double bytes = w->bytes_wire > 0.0 ? w->bytes_wire : w->bytes_read + w->bytes_written;
 
 	switch (unit) {
-	case CEIL_GB_S:
-		return (w->bytes_wire > 0.0 ? w->bytes_wire : w->bytes_read + w->bytes_written) /
-		       time_ns;
+	case CEIL_GB_S: /* one rank moves nothing over a wire: that is no rate of 0 */
+		return bytes > 0.0 ? bytes / time_ns : (double)NAN;
 	case CEIL_TFLOP_S:
 	case CEIL_TOP_S:
 		return w->flops / time_ns * 1e-3;

@@ -182,8 +182,10 @@ static double launch_s(const struct ceil_point *p, const struct ceil_launch *l,
 	struct ceil_work w = {0};
 
 	p->bench->work(p, l, &w);
-	return fmax((w.bytes_read + w.bytes_written) / bytes_per_s(d, host),
-	            w.flops / flops_per_s(d, p->variant));
+	const double wire_s = w.bytes_payload / (host ? 2e9 : 100e9);
+
+	return fmax(wire_s, fmax((w.bytes_read + w.bytes_written) / bytes_per_s(d, host),
+	                         w.flops / flops_per_s(d, p->variant)));
 }
 
 /* Set-up, fills, the check and a dozen samples; candidates are halved. Finals come on top. */
