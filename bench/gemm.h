@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Axes of a case, in their order. */
-enum ceil_gemm_axis { CEIL_GEMM_M, CEIL_GEMM_N, CEIL_GEMM_K, CEIL_GEMM_LAYOUT };
+enum ceil_gemm_axis { CEIL_GEMM_M, CEIL_GEMM_N, CEIL_GEMM_K, CEIL_GEMM_LAYOUT, CEIL_GEMM_BATCH };
 
 /* Whether A and B are stored transposed (T) or not (N), as in BLAS. */
 enum ceil_gemm_layout {
@@ -20,8 +20,15 @@ enum ceil_gemm_layout {
 	CEIL_GEMM_LAYOUT_COUNT
 };
 
-/* Buffers of a launch, in their order. */
-enum ceil_gemm_buffer { CEIL_GEMM_A, CEIL_GEMM_B, CEIL_GEMM_C, CEIL_GEMM_WORKSPACE };
+/* Buffers of a launch, in their order. The matrices of a batch follow one another; the addresses
+ * of a group's (A, B, C of each product) stand in the last. */
+enum ceil_gemm_buffer {
+	CEIL_GEMM_A,
+	CEIL_GEMM_B,
+	CEIL_GEMM_C,
+	CEIL_GEMM_WORKSPACE,
+	CEIL_GEMM_ADDRESSES
+};
 
 /*
  * Above this k a product of ternary data may pass 256, the largest whole number up to which bf16
@@ -34,15 +41,25 @@ extern const struct ceil_bench ceil_gemm_bench;
 /* ceil_gemm_layout_name - "TN", ... */
 const char *ceil_gemm_layout_name(enum ceil_gemm_layout layout);
 
+/* How many products a launch computes: 1 but for batches and groups. */
+uint64_t ceil_gemm_products(const struct ceil_point *p);
+
+/* One of them: its columns of B and C, and how many are before it. */
+struct ceil_gemm_part {
+	uint64_t n, first;
+};
+/* ceil_gemm_part_of - product i < ceil_gemm_products(p); i = that many: all columns are first. */
+void ceil_gemm_part_of(const struct ceil_point *p, uint64_t i, struct ceil_gemm_part *ret_part);
+
 /*
- * ceil_gemm_operands - op(A) (m x k), op(B) (k x n) and C (m x n) as matrices of a launch: what
- * is stored transposed has its strides changed.
+ * ceil_gemm_operands - op(A) (m x k), op(B) (k x n) and C (m x n) of product i as matrices of a
+ * launch: what is stored transposed has its strides changed.
  */
-void ceil_gemm_operands(const struct ceil_point *p, const struct ceil_launch *l,
+void ceil_gemm_operands(const struct ceil_point *p, const struct ceil_launch *l, uint64_t i,
                         struct ceil_matrix ret_matrix[3]);
 
 /*
- * ceil_gemm_check - the bench's check: is C = op(A) op(B), every element of it?
+ * ceil_gemm_check - the bench's check: is C = op(A) op(B), every element of every product?
  * By Freivalds' product, exact in whole numbers modulo 2^64: with a vector x of odd numbers,
  * C x must be op(A) (op(B) x). A single wrong element is always seen, since no x is 0; several in
  * one row hide with a chance below 1/256 a round, and there are two.

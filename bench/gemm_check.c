@@ -21,32 +21,42 @@ static struct ceil_matrix operand(const void *ptr, enum ceil_dtype t, uint64_t r
 	};
 }
 
-void ceil_gemm_operands(const struct ceil_point *p, const struct ceil_launch *l,
+static const void *at(const void *buf, enum ceil_dtype t, uint64_t elements)
+{
+	return (const char *)buf + ceil_dtype_bytes(t, elements);
+}
+
+void ceil_gemm_operands(const struct ceil_point *p, const struct ceil_launch *l, uint64_t i,
                         struct ceil_matrix ret_matrix[3])
 {
 	const struct ceil_types *t = &p->variant->types;
+	const void *a = at(l->buf[CEIL_GEMM_A], t->a, i * l->m * l->k);
+	struct ceil_gemm_part part;
 	const uint64_t layout = p->cas->axis[CEIL_GEMM_LAYOUT];
 	const bool trans_a = layout == CEIL_GEMM_TN || layout == CEIL_GEMM_TT;
 	const bool trans_b = layout == CEIL_GEMM_NT || layout == CEIL_GEMM_TT;
 
-	ret_matrix[0] = operand(l->buf[CEIL_GEMM_A], t->a, l->m, l->k, trans_a);
-	ret_matrix[1] = operand(l->buf[CEIL_GEMM_B], t->b, l->k, l->n, trans_b);
-	ret_matrix[2] = operand(l->buf[CEIL_GEMM_C], t->out, l->m, l->n, false);
+	ceil_gemm_part_of(p, i, &part);
+	ret_matrix[0] = operand(a, t->a, l->m, l->k, trans_a);
+	ret_matrix[1] = operand(at(l->buf[CEIL_GEMM_B], t->b, part.first * l->k), t->b, l->k,
+	                        part.n, trans_b);
+	ret_matrix[2] = operand(at(l->buf[CEIL_GEMM_C], t->out, part.first * l->m), t->out, l->m,
+	                        part.n, false);
 }
 
-/* Host vectors: x (n), u = op(B) x (k), v = op(A) u (m), w = C x (m). */
+/* Host vectors: x (n, all columns), u = op(B) x (k), v = op(A) u (m), w = C x (m). */
 struct vectors {
 	int64_t *x, *u, *v, *w;
 };
 
-static enum ceil_status open_vectors(const struct ceil_launch *l, struct vectors *ret_v,
-                                     struct ceil_error *err)
+static enum ceil_status open_vectors(const struct ceil_launch *l, uint64_t columns,
+                                     struct vectors *ret_v, struct ceil_error *err)
 {
-	int64_t *all = ceil_alloc(l->n + l->k + 2 * l->m, sizeof(*all), err);
+	int64_t *x = ceil_alloc(columns + l->k + 2 * l->m, sizeof(*x), err);
 
-	if (!all)
+	if (!x)
 		return CEIL_E_NOMEM;
-	*ret_v = (struct vectors){all, all + l->n, all + l->n + l->k, all + l->n + l->k + l->m};
+	*ret_v = (struct vectors){x, x + columns, x + columns + l->k, x + columns + l->k + l->m};
 	return CEIL_OK;
 }
 
@@ -99,16 +109,39 @@ static enum ceil_status compare(const struct ceil_point *p, const struct ceil_la
 }
 
 static enum ceil_status project_all(struct ceil_device *dev, const struct ceil_matrix matrix[3],
-                                    const struct vectors *h, struct ceil_error *err)
+                                    const int64_t *x, const struct vectors *h,
+                                    struct ceil_error *err)
 {
 	const struct ceil_backend *b = dev->backend;
 	enum ceil_status st;
 
-	st = b->project(dev, &matrix[1], h->x, h->u, err);
+	st = b->project(dev, &matrix[1], x, h->u, err);
 	if (st == CEIL_OK)
 		st = b->project(dev, &matrix[0], h->u, h->v, err);
 	if (st == CEIL_OK)
-		st = b->project(dev, &matrix[2], h->x, h->w, err);
+		st = b->project(dev, &matrix[2], x, h->w, err);
+	return st;
+}
+
+static enum ceil_status check_round(const struct ceil_point *p, struct ceil_device *dev,
+                                    const struct ceil_launch *l, const struct vectors *h,
+                                    struct ceil_error *err)
+{
+	const uint64_t products = ceil_gemm_products(p);
+	enum ceil_status st = CEIL_OK;
+
+	for (uint64_t i = 0; i < products && st == CEIL_OK; i++) {
+		struct ceil_matrix matrix[3];
+		struct ceil_gemm_part part;
+
+		ceil_gemm_part_of(p, i, &part);
+		ceil_gemm_operands(p, l, i, matrix);
+		st = project_all(dev, matrix, h->x + part.first, h, err);
+		if (st == CEIL_OK)
+			st = compare(p, l, h, err);
+		if (st != CEIL_OK && err && products > 1)
+			(void)ceil_context(err, "product %llu", (unsigned long long)i);
+	}
 	return st;
 }
 
@@ -118,20 +151,18 @@ enum ceil_status ceil_gemm_check(const struct ceil_point *p, struct ceil_device 
                                  struct ceil_error *err)
 {
 	enum { ROUNDS = 2 };
-	struct ceil_matrix matrix[3];
+	struct ceil_gemm_part all;
 	struct vectors h;
 	enum ceil_status st;
 
 	(void)buf; /* the point and the launch say it all */
-	st = open_vectors(l, &h, err);
+	ceil_gemm_part_of(p, ceil_gemm_products(p), &all);
+	st = open_vectors(l, all.first, &h, err);
 	if (st != CEIL_OK)
 		return st;
-	ceil_gemm_operands(p, l, matrix);
 	for (uint32_t round = 0; round < ROUNDS && st == CEIL_OK; round++) {
-		draw(h.x, l->n, seed, round);
-		st = project_all(dev, matrix, &h, err);
-		if (st == CEIL_OK)
-			st = compare(p, l, &h, err);
+		draw(h.x, all.first, seed, round);
+		st = check_round(p, dev, l, &h, err);
 	}
 	free(h.x);
 	return st;

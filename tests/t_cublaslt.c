@@ -15,7 +15,7 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-static char fake[FAKE_PATH_MAX];
+static char fake[FAKE_PATH_MAX], fake_cublas[FAKE_PATH_MAX];
 
 static const struct ceil_lt_desc bf16 = {
 	.types = {CEIL_BF16, CEIL_BF16, CEIL_FP32, CEIL_BF16},
@@ -137,6 +137,45 @@ static void test_worlds(void)
 	}
 }
 
+/* An algorithm by its words, as a row of records.csv has them. */
+static void test_named(void)
+{
+	struct ceil_lt_desc d = bf16;
+	struct ceil_lt_plan *plan = NULL;
+	struct ceil_error err = {CEIL_OK, ""};
+	uint32_t count = 0;
+	char text[192] = "";
+
+	d.algorithm = "id=67 tile=24:256x128 stages=35:64xauto cluster=3:2x1 workspace=0 impl=0x1";
+	is_int(ceil_lt_plan_open(&d, &plan, &count, &err), CEIL_OK, "an algorithm by its words");
+	is_int(count, 1, "is the only one");
+	ceil_lt_plan_describe(plan, 0, text, sizeof(text));
+	is_text(text,
+	        "id=67 tile=24:256x128 stages=35:64xauto cluster=3:2x1 split_k=1 reduction=0 "
+	        "swizzle=1 custom=0 inner=0 workspace=16777216 impl=0x20202",
+	        "set up again, with the workspace that the library wants");
+	ceil_lt_plan_close(plan);
+	plan = NULL;
+	d.algorithm = "tile=24";
+	is_int(ceil_lt_plan_open(&d, &plan, &count, &err), CEIL_E_USAGE, "words without an id");
+	is_text(err.text, "algorithm 'tile=24': no id=N in it", "and it says so");
+	d.algorithm = "id=5";
+	is_int(ceil_lt_plan_open(&d, &plan, &count, &err), CEIL_E_UNSUPPORTED, "an unknown id");
+	has_text(err.text, "cublasLtMatmulAlgoInit for bf16", "in the library's words");
+	d.algorithm = "id=67 tile=1";
+	set("FAKE_LT_FAIL", "cublasLtMatmulAlgoConfigSetAttribute=7");
+	is_int(ceil_lt_plan_open(&d, &plan, &count, &err), CEIL_E_UNSUPPORTED, "a bad field");
+	set("FAKE_LT_FAIL", "cublasLtMatmulAlgoCheck=15");
+	is_int(ceil_lt_plan_open(&d, &plan, &count, &err), CEIL_E_UNSUPPORTED, "a bad algorithm");
+	has_text(err.text, "cublasLtMatmulAlgoCheck", "by the library's check");
+	set("FAKE_LT_FAIL", NULL);
+	set("FAKE_LT_IMPL", "0x20102");
+	is_int(ceil_lt_plan_open(&d, &plan, &count, &err), CEIL_E_UNSUPPORTED,
+	       "one that computes in another type");
+	set("FAKE_LT_IMPL", NULL);
+	is_int(open_objects(), 0, "nothing stays open");
+}
+
 static void test_missing_symbol(void)
 {
 	const char *const names[] = {"cublasLtMatmul", NULL};
@@ -236,13 +275,17 @@ static enum ceil_status open_whole(struct whole *w, const struct ceil_variant *v
 	const struct ceil_bench *b = &ceil_gemm_bench;
 	enum ceil_status st;
 
-	*w = (struct whole){.cas = {"48x32x64", NULL, false, {48, 32, 64, layout}}};
+	*w = (struct whole){.cas = {"48x32x64", NULL, false, {48, 32, 64, layout, 1}}};
+	if (strstr(v->name, "ed")) /* batched, grouped */
+		w->cas.axis[CEIL_GEMM_BATCH] = 3;
 	w->p = (struct ceil_point){.bench = b, .variant = v, .cas = &w->cas};
 	w->dev = reference_open(&reference_backend, GIB);
 	st = b->shape(&w->p, &w->dev.props, &w->l, w->b, err);
-	for (int i = 0; i < 3 && st == CEIL_OK; i++) {
+	for (int i = 0; i < 5 && st == CEIL_OK; i++) {
+		if (i == CEIL_GEMM_WORKSPACE || w->b[i].bytes == 0)
+			continue;
 		st = w->dev.backend->alloc(&w->dev, &w->b[i], &w->l.buf[i], err);
-		if (st == CEIL_OK)
+		if (st == CEIL_OK && i <= CEIL_GEMM_C)
 			st = w->dev.backend->fill(&w->dev, &w->b[i], w->l.buf[i], i,
 			                          i < 2 ? CEIL_TERNARY : CEIL_POISON, 7, err);
 	}
@@ -254,7 +297,7 @@ static enum ceil_status open_whole(struct whole *w, const struct ceil_variant *v
 static void close_whole(struct whole *w)
 {
 	ceil_gemm_bench.release(&w->l);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 5; i++)
 		w->dev.backend->free(&w->dev, &w->b[i], w->l.buf[i]);
 }
 
@@ -271,7 +314,7 @@ static void test_whole(const struct ceil_variant *v, uint64_t layout)
 	is_int(v->launch(&w.l, &err), CEIL_OK, "launched");
 	is_int(ceil_gemm_bench.check(&w.p, &w.dev, &w.l, w.b, 7, &err), CEIL_OK, "right");
 	ceil_gemm_bench.describe(&w.l, text, sizeof(text));
-	has_text(text, "workspace=", "described");
+	has_text(text, strstr(v->name, "grouped") ? "GroupedBatched" : "workspace=", "described");
 	close_whole(&w);
 }
 
@@ -279,7 +322,7 @@ static void test_bench(void)
 {
 	for (size_t i = 0; i < ceil_gemm_bench.variant_count; i++) {
 		const struct ceil_variant *v = &ceil_gemm_bench.variants[i];
-		const bool wide = v->types.a < CEIL_E4M3;
+		const bool wide = v->types.a < CEIL_E4M3 && !strstr(v->name, "grouped");
 
 		for (uint64_t layout = 0; layout < (wide ? CEIL_GEMM_LAYOUT_COUNT : 1u); layout++) {
 			if (strcmp(v->backend, "cuda") == 0)
@@ -328,11 +371,15 @@ int main(void)
 	if (!fake_path("cublaslt", fake))
 		skip_all("the stand-in library is not built");
 	set("GPUCEIL_LIB_CUBLASLT", fake);
+	if (!fake_path("cublas", fake_cublas))
+		skip_all("the stand-in library is not built");
+	set("GPUCEIL_LIB_CUBLAS", fake_cublas);
 	if (ceil_lt_plan_open(&bf16, &plan, &count, NULL) == CEIL_E_UNSUPPORTED)
 		skip_all("this build has no cublasLt.h");
 	ceil_lt_plan_close(plan);
 	test_plan();
 	test_workspace();
+	test_named();
 	test_worlds();
 	test_missing_symbol();
 	test_no_memory();

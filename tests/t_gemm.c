@@ -1,5 +1,6 @@
 /* Tests of the gemm bench: limits of shapes, the cost model, its tables, and its check. */
 #include "bench/gemm.h"
+#include "bench/gemm_shapes.h"
 
 #include "harness/base/alloc.h"
 #include "harness/base/dtype.h"
@@ -94,18 +95,22 @@ static const struct refusal refusals[] = {
 	{"cublaslt.bf16", {1u << 31, 1u << 31, 1, 0}, CEIL_E_UNSUPPORTED, "GiB of memory"},
 	{"cublaslt.fp64", {UINT64_C(1) << 61, 1, 1, 0}, CEIL_E_UNSUPPORTED, "GiB of memory"},
 	{"cublaslt.bf16", {8, 8, 65537, 0}, CEIL_E_UNSUPPORTED, "k is at most 65536"},
+	{"cublaslt.bf16_batched",
+         {64, 64, 64, 0},
+         CEIL_E_UNSUPPORTED,
+         "gemm.bf16_batched is for batches of 2 products or more"},
 	{"cublaslt.e4m3",
          {8192, 8192, 8200, 0},
          CEIL_E_UNSUPPORTED,
          "k must be a multiple of 16 for e4m3: 8200 is not"},
 	{"cublaslt.e5m2",
-         {8200, 8192, 8192, 0},
+         {8204, 8192, 8192, 0},
          CEIL_E_UNSUPPORTED,
-         "m must be a multiple of 16 for e5m2: 8200 is not"},
+         "m must be a multiple of 8 for e5m2: 8204 is not"},
 	{"cublaslt.int8",
-         {8, 6, 8, 0},
+         {8, 6, 6, 0},
          CEIL_E_UNSUPPORTED,
-         "n must be a multiple of 4 for int8: 6 is not"},
+         "k must be a multiple of 4 for int8: 6 is not"},
 	{"cublaslt.e4m3", {16, 16, 16, 1}, CEIL_E_UNSUPPORTED, "e4m3 is TN only: NN is not"},
 	{"cblas.fp32", {16, 16, 16, 2}, CEIL_E_UNSUPPORTED, "host fp32 is TN only: NT is not"},
 	{"cublaslt.fp32",
@@ -178,8 +183,87 @@ static void test_tables(void)
 			if (b->shape(&p, &dev.props, &l, buf, NULL) != CEIL_OK)
 				ok(false, "%s takes case %s", v->name, b->cases[c].name);
 		}
-		ok(cases >= 3 && quick, "%s has cases, a quick one too", v->name);
+		ok(cases >= 3 && (quick || !v->quick), "%s has cases, a quick one if it is quick",
+		   v->name);
 	}
+}
+
+/* The lists of long runs: named, none twice, of shapes that a large card takes. */
+static void test_more(void)
+{
+	const struct ceil_bench *b = &ceil_gemm_bench;
+	const struct ceil_device dev = reference_open(&reference_backend, 100 * GIB);
+	size_t named = 0, twice = 0, taken = 0, count = 0;
+
+	for (size_t i = 0; i < b->more_count; i++) {
+		ok(*b->more[i].name && *b->more[i].doc, "list %s is described", b->more[i].name);
+		for (size_t j = 0; j < b->more[i].count; j++, count++) {
+			const struct ceil_case *c = &b->more[i].v[j];
+			const struct ceil_point p = point_of("cublaslt.bf16", c);
+			struct ceil_launch l = {0};
+			struct ceil_buffer buf[CEIL_MAX_BUFS] = {{0}};
+
+			named += c->name && strcmp(c->backend, "cuda") == 0 && !c->quick;
+			taken += b->shape(&p, &dev.props, &l, buf, NULL) == CEIL_OK;
+			for (size_t k = 0; k < b->case_count; k++)
+				twice += strcmp(b->cases[k].name, c->name) == 0 &&
+				         strcmp(b->cases[k].backend, "cuda") == 0;
+			for (size_t k = 0; k < j; k++)
+				twice += strcmp(b->more[i].v[k].name, c->name) == 0;
+		}
+	}
+	ok(count > 150 && named == count && taken == count, "%zu cases of long runs fit", count);
+	is_int((long long)twice, 0, "and none is there twice");
+	ok(ceil_gemm_of_model(b->more[3].v) && !ceil_gemm_of_model(b->cases), "models are known");
+}
+
+/* Columns of unequal products: the mean is n, and the parts follow one another. */
+static void test_groups(void)
+{
+	const struct ceil_case c = {"own", NULL, false, {64, 128, 32, CEIL_GEMM_TN, 5}};
+	const struct ceil_point p = point_of("cublas.bf16_grouped", &c);
+	const struct ceil_point q = point_of("cublaslt.bf16_batched", &c);
+	const uint64_t want[] = {64, 96, 128, 160, 192};
+	const struct ceil_device dev = reference_open(&reference_backend, GIB);
+	struct ceil_buffer b[CEIL_MAX_BUFS] = {{0}};
+	struct ceil_launch l = {0};
+	struct ceil_gemm_part part;
+	struct ceil_work w;
+	uint64_t first = 0;
+
+	for (uint64_t i = 0; i < 5; i++) {
+		ceil_gemm_part_of(&p, i, &part);
+		ok(part.n == want[i] && part.first == first, "product %d of a group", (int)i);
+		first += part.n;
+		ceil_gemm_part_of(&q, i, &part);
+		ok(part.n == 128 && part.first == 128 * i, "product %d of a batch", (int)i);
+	}
+	is_u64(ceil_gemm_group_n(1, 8, 0), 1, "no product is empty");
+	is_int(ceil_gemm_bench.shape(&p, &dev.props, &l, b, NULL), CEIL_OK, "a group's shape");
+	is_u64(b[CEIL_GEMM_A].bytes, 5 * 64 * 32 * 2, "bytes of all A");
+	is_u64(b[CEIL_GEMM_B].bytes, 640 * 32 * 2, "bytes of all B");
+	is_u64(b[CEIL_GEMM_C].bytes, 640 * 64 * 2, "bytes of all C");
+	is_u64(b[CEIL_GEMM_ADDRESSES].bytes, 15 * sizeof(void *), "and their addresses");
+	ceil_gemm_bench.work(&p, &l, &w);
+	is_close(w.flops, 2.0 * 64 * 640 * 32, 0.0, "operations of all");
+	is_close(w.bytes_read, 2.0 * 32 * (5 * 64 + 640), 0.0, "each A and B is read once");
+}
+
+/* 2mnk just below 2^63 is still counted exactly enough. */
+static void test_largest(void)
+{
+	const struct ceil_case c = {"own", NULL, false, {1u << 23, 1u << 23, 65536, 0, 1}};
+	const struct ceil_point p = point_of("cublaslt.bf16", &c);
+	const struct ceil_device dev = reference_open(&reference_backend, 0);
+	struct ceil_buffer b[CEIL_MAX_BUFS] = {{0}};
+	struct ceil_launch l = {0};
+	struct ceil_work w;
+
+	is_int(ceil_gemm_bench.shape(&p, &dev.props, &l, b, NULL), CEIL_OK, "2^63 operations");
+	ceil_gemm_bench.work(&p, &l, &w);
+	is_close(w.flops, 0x1p63, 0.0, "are counted");
+	is_close(w.bytes_written, 0x1p47, 0.0, "and the bytes of C");
+	is_u64(b[CEIL_GEMM_C].bytes, UINT64_C(1) << 47, "and their buffer");
 }
 
 /* @cc: 90; 0: no device */
@@ -204,6 +288,7 @@ static void test_applies(void)
 	ok(applies("cublaslt.fp64", 2048, CEIL_GEMM_TN, 89), "but 2048");
 	ok(!applies("cublaslt.fp64", 4096, CEIL_GEMM_TN, 103), "it is slow on a B300 too");
 	ok(!applies("cublaslt.e4m3_fast", 8192, CEIL_GEMM_NT, 90), "e4m3 is measured TN only");
+	ok(!applies("cublaslt.bf16_batched", 8192, CEIL_GEMM_TN, 90), "a batch is no single one");
 	ok(applies("cblas.fp64", 4096, CEIL_GEMM_TN, 0), "the host is measured at its own cases");
 }
 
@@ -222,7 +307,9 @@ static const uint64_t seed = 42;
 static void open_product(struct product *x, const char *name, uint64_t m, uint64_t n, uint64_t k,
                          uint64_t layout)
 {
-	*x = (struct product){.cas = {"own", NULL, false, {m, n, k, layout}}};
+	*x = (struct product){.cas = {"own", NULL, false, {m, n, k, layout, 1}}};
+	if (strstr(name, "ed")) /* batched, grouped */
+		x->cas.axis[CEIL_GEMM_BATCH] = 3;
 	x->p = point_of(name, &x->cas);
 	x->dev = reference_open(&reference_backend, GIB);
 	if (ceil_gemm_bench.shape(&x->p, &x->dev.props, &x->l, x->b, NULL) != CEIL_OK)
@@ -247,20 +334,29 @@ static double at(const struct ceil_matrix *m, uint64_t r, uint64_t c)
 	return reference_get(m->ptr, m->dtype, r * m->row_stride + c * m->col_stride);
 }
 
-static void multiply(struct product *x)
+static void multiply_one(struct product *x, uint64_t part)
 {
+	struct ceil_gemm_part columns;
 	struct ceil_matrix m[3];
 
-	ceil_gemm_operands(&x->p, &x->l, m);
+	ceil_gemm_part_of(&x->p, part, &columns);
+	ceil_gemm_operands(&x->p, &x->l, part, m);
 	for (uint64_t r = 0; r < x->l.m; r++) {
-		for (uint64_t c = 0; c < x->l.n; c++) {
+		for (uint64_t c = 0; c < columns.n; c++) {
+			const uint64_t to = (columns.first + c) * x->l.m + r;
 			double sum = 0.0;
 
 			for (uint64_t i = 0; i < x->l.k; i++)
 				sum += at(&m[0], r, i) * at(&m[1], i, c);
-			(void)reference_set(x->l.buf[2], x->b[2].dtype, c * x->l.m + r, sum);
+			(void)reference_set(x->l.buf[2], x->b[2].dtype, to, sum);
 		}
 	}
+}
+
+static void multiply(struct product *x)
+{
+	for (uint64_t i = 0; i < ceil_gemm_products(&x->p); i++)
+		multiply_one(x, i);
 }
 
 static enum ceil_status check(struct product *x, struct ceil_error *err)
@@ -306,7 +402,7 @@ static void test_operands(void)
 		const uint64_t *s = strides[layout];
 		struct ceil_matrix m[3];
 
-		ceil_gemm_operands(&p, &l, m);
+		ceil_gemm_operands(&p, &l, 0, m);
 		ok(m[0].row_stride == s[0] && m[0].col_stride == s[1] && m[1].row_stride == s[2] &&
 		           m[1].col_stride == s[3] && m[2].row_stride == 1 && m[2].col_stride == 3,
 		   "strides of %s", ceil_gemm_layout_name((enum ceil_gemm_layout)layout));
@@ -333,6 +429,20 @@ static void test_one_wrong(void)
 	(void)reference_set(x.l.buf[2], CEIL_BF16, 16 * 3 + 5, 99.0);
 	is_int(check(&x, &err), CEIL_E_WRONG, "a wrong element");
 	has_text(err.text, "row 5 of C (bf16 own) times a test vector is ", "its row is named");
+	close_product(&x);
+}
+
+static void test_wrong_product(void)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	struct product x;
+
+	open_product(&x, "cublas.bf16_grouped", 16, 32, 64, CEIL_GEMM_TN);
+	multiply(&x);
+	is_int(check(&x, &err), CEIL_OK, "a group of three");
+	(void)reference_set(x.l.buf[2], CEIL_BF16, 16 * (16 + 32) + 3, 99.0);
+	is_int(check(&x, &err), CEIL_E_WRONG, "one element of its last product");
+	has_text(err.text, "product 2: row 3 of C", "is named");
 	close_product(&x);
 }
 
@@ -416,10 +526,14 @@ int main(void)
 	test_refusals();
 	test_unknown_memory();
 	test_tables();
+	test_more();
+	test_groups();
+	test_largest();
 	test_applies();
 	test_operands();
 	test_right();
 	test_one_wrong();
+	test_wrong_product();
 	test_transposed();
 	test_unwritten();
 	test_failures();

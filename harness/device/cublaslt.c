@@ -52,6 +52,8 @@ struct lt_api {
 	                           const void *, size_t);
 	cublasStatus_t (*layout_create)(cublasLtMatrixLayout_t *, cudaDataType, uint64_t, uint64_t,
 	                                int64_t);
+	cublasStatus_t (*layout_set)(cublasLtMatrixLayout_t, cublasLtMatrixLayoutAttribute_t,
+	                             const void *, size_t);
 	cublasStatus_t (*layout_destroy)(cublasLtMatrixLayout_t);
 	cublasStatus_t (*pref_create)(cublasLtMatmulPreference_t *);
 	cublasStatus_t (*pref_destroy)(cublasLtMatmulPreference_t);
@@ -61,6 +63,15 @@ struct lt_api {
 	                            cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
 	                            cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,
 	                            cublasLtMatmulHeuristicResult_t *, int *);
+	cublasStatus_t (*algo_init)(cublasLtHandle_t, cublasComputeType_t, cudaDataType_t,
+	                            cudaDataType_t, cudaDataType_t, cudaDataType_t, cudaDataType_t,
+	                            int, cublasLtMatmulAlgo_t *);
+	cublasStatus_t (*algo_check)(cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
+	                             cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+	                             cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *,
+	                             cublasLtMatmulHeuristicResult_t *);
+	cublasStatus_t (*config_set)(cublasLtMatmulAlgo_t *, cublasLtMatmulAlgoConfigAttributes_t,
+	                             const void *, size_t);
 	cublasStatus_t (*config_get)(const cublasLtMatmulAlgo_t *,
 	                             cublasLtMatmulAlgoConfigAttributes_t, void *, size_t,
 	                             size_t *);
@@ -90,11 +101,15 @@ static const struct ceil_symbol symbols[] = {
 	SYMBOL(desc_destroy, cublasLtMatmulDescDestroy),
 	SYMBOL(desc_set, cublasLtMatmulDescSetAttribute),
 	SYMBOL(layout_create, cublasLtMatrixLayoutCreate),
+	SYMBOL(layout_set, cublasLtMatrixLayoutSetAttribute),
 	SYMBOL(layout_destroy, cublasLtMatrixLayoutDestroy),
 	SYMBOL(pref_create, cublasLtMatmulPreferenceCreate),
 	SYMBOL(pref_destroy, cublasLtMatmulPreferenceDestroy),
 	SYMBOL(pref_set, cublasLtMatmulPreferenceSetAttribute),
 	SYMBOL(heuristic, cublasLtMatmulAlgoGetHeuristic),
+	SYMBOL(algo_init, cublasLtMatmulAlgoInit),
+	SYMBOL(algo_check, cublasLtMatmulAlgoCheck),
+	SYMBOL(config_set, cublasLtMatmulAlgoConfigSetAttribute),
 	SYMBOL(config_get, cublasLtMatmulAlgoConfigGetAttribute),
 	SYMBOL(cap_get, cublasLtMatmulAlgoCapGetAttribute),
 	SYMBOL(matmul, cublasLtMatmul),
@@ -171,8 +186,9 @@ static const struct type_row type_rows[] = {
  * How the library is told to compute, and what an algorithm may do. The library has no switch
  * that forbids emulation: a compute type without it, an environment without its variables, and
  * the algorithm's own account of the instructions, accumulator and operands that it uses.
- * Hopper's kernels (id 66) say INPUT_16F whatever they read, bf16 and 8-bit floats too, so that
- * word of theirs refuses nothing; tests/gpu/t_gemm.c shows that tf32 keeps ten bits of mantissa.
+ * That account is not all true: Hopper's kernels of id 66 say INPUT_16F whatever they read, those
+ * of tf32 (id 43) say FMA. So only sums in fp16 are refused there; tests/gpu/t_gemm.c shows that
+ * tf32 keeps ten bits of mantissa.
  */
 struct compute_row {
 	enum ceil_dtype a, acc;
@@ -322,17 +338,36 @@ static enum ceil_status make_op(struct ceil_lt_plan *p, struct ceil_error *err)
 	return st;
 }
 
+static enum ceil_status set_layout(struct ceil_lt_plan *p, cublasLtMatrixLayout_t layout,
+                                   cublasLtMatrixLayoutAttribute_t attribute, const void *value,
+                                   size_t size, struct ceil_error *err)
+{
+	return told(p, p->api.layout_set(layout, attribute, value, size),
+	            "cublasLtMatrixLayoutSetAttribute", err);
+}
+
 static enum ceil_status make_layout(struct ceil_lt_plan *p, cublasLtMatrixLayout_t *ret_layout,
                                     enum ceil_dtype t, uint64_t rows, uint64_t cols,
                                     struct ceil_error *err)
 {
 	const struct type_row *row = find_type(t);
+	const int32_t batch = (int32_t)p->desc.batch;
+	const int64_t stride = (int64_t)(rows * cols);
+	enum ceil_status st;
 
 	if (!row)
 		return ceil_fail(err, CEIL_E_UNSUPPORTED, "cuBLASLt has no matrices of %s",
 		                 ceil_dtype_info(t)->name);
-	return told(p, p->api.layout_create(ret_layout, row->cuda, rows, cols, (int64_t)rows),
-	            "cublasLtMatrixLayoutCreate", err);
+	st = told(p, p->api.layout_create(ret_layout, row->cuda, rows, cols, (int64_t)rows),
+	          "cublasLtMatrixLayoutCreate", err);
+	if (st != CEIL_OK || batch <= 1)
+		return st;
+	st = set_layout(p, *ret_layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof(batch),
+	                err);
+	if (st == CEIL_OK)
+		st = set_layout(p, *ret_layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+		                &stride, sizeof(stride), err);
+	return st;
 }
 
 static enum ceil_status make_layouts(struct ceil_lt_plan *p, struct ceil_error *err)
@@ -348,6 +383,81 @@ static enum ceil_status make_layouts(struct ceil_lt_plan *p, struct ceil_error *
 	if (st == CEIL_OK)
 		st = make_layout(p, &p->d, d->types.out, d->m, d->n, err);
 	return st;
+}
+
+/* ---- the words of an algorithm */
+
+/* Names by value, from cublasLt.h 13.1; a value that has none here is written as the number. */
+static const char *const tile_names[] = {
+	[1] = "8x8",       [2] = "8x16",      [3] = "16x8",      [4] = "8x32",
+	[5] = "16x16",     [6] = "32x8",      [7] = "8x64",      [8] = "16x32",
+	[9] = "32x16",     [10] = "64x8",     [11] = "32x32",    [12] = "32x64",
+	[13] = "64x32",    [14] = "32x128",   [15] = "64x64",    [16] = "128x32",
+	[17] = "64x128",   [18] = "128x64",   [19] = "64x256",   [20] = "128x128",
+	[21] = "256x64",   [22] = "64x512",   [23] = "128x256",  [24] = "256x128",
+	[25] = "512x64",   [26] = "64x96",    [27] = "96x64",    [28] = "96x128",
+	[29] = "128x160",  [30] = "160x128",  [31] = "192x128",  [32] = "128x192",
+	[33] = "128x96",   [34] = "32x256",   [35] = "256x32",   [116] = "64x192",
+	[151] = "96x192",  [152] = "96x256",  [194] = "160x192", [195] = "160x256",
+	[209] = "192x192", [210] = "192x256", [232] = "256x192", [513] = "256x256",
+};
+
+static const char *const stages_names[] = {
+	[1] = "16x1",      [2] = "16x2",     [3] = "16x3",     [4] = "16x4",      [5] = "16x5",
+	[6] = "16x6",      [7] = "32x1",     [8] = "32x2",     [9] = "32x3",      [10] = "32x4",
+	[11] = "32x5",     [12] = "32x6",    [13] = "64x1",    [14] = "64x2",     [15] = "64x3",
+	[16] = "64x4",     [17] = "64x5",    [18] = "64x6",    [19] = "128x1",    [20] = "128x2",
+	[21] = "128x3",    [22] = "128x4",   [23] = "128x5",   [24] = "128x6",    [25] = "32x10",
+	[26] = "8x4",      [27] = "16x10",   [28] = "8x5",     [31] = "8x3",      [32] = "8xauto",
+	[33] = "16xauto",  [34] = "32xauto", [35] = "64xauto", [36] = "128xauto", [37] = "256xauto",
+	[38] = "768xauto",
+};
+
+static const char *const cluster_names[] = {
+	[0] = "auto", [2] = "1x1",  [3] = "2x1",   [4] = "4x1",   [5] = "1x2",  [6] = "2x2",
+	[7] = "4x2",  [8] = "1x4",  [9] = "2x4",   [10] = "4x4",  [11] = "8x1", [12] = "1x8",
+	[13] = "8x2", [14] = "2x8", [15] = "16x1", [16] = "1x16",
+};
+
+#define COUNT(names) (sizeof(names) / sizeof((names)[0]))
+
+/* One field of an algorithm's configuration; together they are the algorithm. */
+struct config_row {
+	const char *word;
+	cublasLtMatmulAlgoConfigAttributes_t attribute;
+	size_t size; /* of the attribute, as the library wants it */
+	const char *const *names;
+	size_t name_count;
+};
+
+static const struct config_row config_rows[] = {
+	{"id", CUBLASLT_ALGO_CONFIG_ID, 4, NULL, 0},
+	{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, tile_names, COUNT(tile_names)},
+	{"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4, stages_names, COUNT(stages_names)},
+	{"cluster", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2, cluster_names, COUNT(cluster_names)},
+	{"split_k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, NULL, 0},
+	{"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, NULL, 0},
+	{"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, NULL, 0},
+	{"custom", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, NULL, 0},
+	{"inner", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, NULL, 0},
+};
+
+/* A field of either width; false if this version of the library does not have it. */
+static bool config_value(const struct ceil_lt_plan *p, const cublasLtMatmulAlgo_t *algo,
+                         const struct config_row *row, uint32_t *ret_value)
+{
+	uint16_t narrow = 0;
+	size_t written = 0;
+	cublasStatus_t s;
+
+	if (row->size == sizeof(narrow)) {
+		s = p->api.config_get(algo, row->attribute, &narrow, sizeof(narrow), &written);
+		*ret_value = narrow;
+	} else {
+		s = p->api.config_get(algo, row->attribute, ret_value, sizeof(*ret_value),
+		                      &written);
+	}
+	return s == CUBLAS_STATUS_SUCCESS;
 }
 
 /* ---- algorithms */
@@ -445,6 +555,79 @@ static enum ceil_status ask_all(struct ceil_lt_plan *p, struct ceil_error *err)
 	return st;
 }
 
+/* ---- an algorithm by its words */
+
+/* The number behind "word=" in text; false if it is not there. */
+static bool number_of(const char *text, const char *word, uint32_t *ret_value)
+{
+	const size_t n = strlen(word);
+
+	for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+		if ((at > text && at[-1] != ' ') || at[n] != '=' || at[n + 1] < '0' ||
+		    at[n + 1] > '9')
+			continue;
+		*ret_value = (uint32_t)strtoul(at + n + 1, NULL, 10);
+		return true;
+	}
+	return false;
+}
+
+static enum ceil_status configure(const struct ceil_lt_plan *p, cublasLtMatmulAlgo_t *algo,
+                                  struct ceil_error *err)
+{
+	for (size_t i = 0; i < COUNT(config_rows); i++) {
+		const struct config_row *row = &config_rows[i];
+		uint32_t value = 0;
+		enum ceil_status st;
+
+		if (row->attribute == CUBLASLT_ALGO_CONFIG_ID ||
+		    !number_of(p->desc.algorithm, row->word, &value))
+			continue;
+		const uint16_t narrow = (uint16_t)value;
+		const bool wide = row->size == sizeof(value);
+		const void *at = wide ? (const void *)&value : (const void *)&narrow;
+
+		st = told(p, p->api.config_set(algo, row->attribute, at, row->size),
+		          "cublasLtMatmulAlgoConfigSetAttribute", err);
+		if (st != CEIL_OK)
+			return st;
+	}
+	return CEIL_OK;
+}
+
+/* The library's own check says whether it can, and how much workspace it takes. */
+static enum ceil_status take_named(struct ceil_lt_plan *p, struct ceil_error *err)
+{
+	const struct ceil_types *t = &p->desc.types;
+	const cudaDataType d = find_type(t->out)->cuda;
+	cublasLtMatmulHeuristicResult_t r;
+	enum ceil_status st;
+	uint32_t id = 0;
+
+	memset(&r, 0, sizeof(r));
+	if (!number_of(p->desc.algorithm, "id", &id))
+		return ceil_fail(err, CEIL_E_USAGE, "algorithm '%.100s': no id=N in it",
+		                 p->desc.algorithm);
+	st = told(p,
+	          p->api.algo_init(p->handle, p->compute->compute, p->compute->scale,
+	                           find_type(t->a)->cuda, find_type(t->b)->cuda, d, d, (int)id,
+	                           &r.algo),
+	          "cublasLtMatmulAlgoInit", err);
+	if (st == CEIL_OK)
+		st = configure(p, &r.algo, err);
+	if (st == CEIL_OK) {
+		const cublasLtMatmulAlgo_t algo = r.algo;
+
+		st = told(p, p->api.algo_check(p->handle, p->op, p->a, p->b, p->d, p->d, &algo, &r),
+		          "cublasLtMatmulAlgoCheck", err);
+		r.algo = algo;
+	}
+	if (st != CEIL_OK)
+		return st;
+	take(p, &r);
+	return p->count ? CEIL_OK : none_left(p, err);
+}
+
 static enum ceil_status fill_plan(struct ceil_lt_plan *p, struct ceil_error *err)
 {
 	enum ceil_status st;
@@ -457,7 +640,7 @@ static enum ceil_status fill_plan(struct ceil_lt_plan *p, struct ceil_error *err
 	if (st == CEIL_OK)
 		st = make_layouts(p, err);
 	if (st == CEIL_OK)
-		st = ask_all(p, err);
+		st = p->desc.algorithm ? take_named(p, err) : ask_all(p, err);
 	return st;
 }
 
@@ -519,80 +702,7 @@ enum ceil_status ceil_lt_launch(const struct ceil_launch *l, struct ceil_error *
 	            "cublasLtMatmul", err);
 }
 
-/* ---- words */
-
-/* Names by value, from cublasLt.h 13.1; a value that has none here is written as the number. */
-static const char *const tile_names[] = {
-	[1] = "8x8",       [2] = "8x16",      [3] = "16x8",      [4] = "8x32",
-	[5] = "16x16",     [6] = "32x8",      [7] = "8x64",      [8] = "16x32",
-	[9] = "32x16",     [10] = "64x8",     [11] = "32x32",    [12] = "32x64",
-	[13] = "64x32",    [14] = "32x128",   [15] = "64x64",    [16] = "128x32",
-	[17] = "64x128",   [18] = "128x64",   [19] = "64x256",   [20] = "128x128",
-	[21] = "256x64",   [22] = "64x512",   [23] = "128x256",  [24] = "256x128",
-	[25] = "512x64",   [26] = "64x96",    [27] = "96x64",    [28] = "96x128",
-	[29] = "128x160",  [30] = "160x128",  [31] = "192x128",  [32] = "128x192",
-	[33] = "128x96",   [34] = "32x256",   [35] = "256x32",   [116] = "64x192",
-	[151] = "96x192",  [152] = "96x256",  [194] = "160x192", [195] = "160x256",
-	[209] = "192x192", [210] = "192x256", [232] = "256x192", [513] = "256x256",
-};
-
-static const char *const stages_names[] = {
-	[1] = "16x1",      [2] = "16x2",     [3] = "16x3",     [4] = "16x4",      [5] = "16x5",
-	[6] = "16x6",      [7] = "32x1",     [8] = "32x2",     [9] = "32x3",      [10] = "32x4",
-	[11] = "32x5",     [12] = "32x6",    [13] = "64x1",    [14] = "64x2",     [15] = "64x3",
-	[16] = "64x4",     [17] = "64x5",    [18] = "64x6",    [19] = "128x1",    [20] = "128x2",
-	[21] = "128x3",    [22] = "128x4",   [23] = "128x5",   [24] = "128x6",    [25] = "32x10",
-	[26] = "8x4",      [27] = "16x10",   [28] = "8x5",     [31] = "8x3",      [32] = "8xauto",
-	[33] = "16xauto",  [34] = "32xauto", [35] = "64xauto", [36] = "128xauto", [37] = "256xauto",
-	[38] = "768xauto",
-};
-
-static const char *const cluster_names[] = {
-	[0] = "auto", [2] = "1x1",  [3] = "2x1",   [4] = "4x1",   [5] = "1x2",  [6] = "2x2",
-	[7] = "4x2",  [8] = "1x4",  [9] = "2x4",   [10] = "4x4",  [11] = "8x1", [12] = "1x8",
-	[13] = "8x2", [14] = "2x8", [15] = "16x1", [16] = "1x16",
-};
-
-#define COUNT(names) (sizeof(names) / sizeof((names)[0]))
-
-/* One field of an algorithm's configuration; together they are the algorithm. */
-struct config_row {
-	const char *word;
-	cublasLtMatmulAlgoConfigAttributes_t attribute;
-	size_t size; /* of the attribute, as the library wants it */
-	const char *const *names;
-	size_t name_count;
-};
-
-static const struct config_row config_rows[] = {
-	{"id", CUBLASLT_ALGO_CONFIG_ID, 4, NULL, 0},
-	{"tile", CUBLASLT_ALGO_CONFIG_TILE_ID, 4, tile_names, COUNT(tile_names)},
-	{"stages", CUBLASLT_ALGO_CONFIG_STAGES_ID, 4, stages_names, COUNT(stages_names)},
-	{"cluster", CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, 2, cluster_names, COUNT(cluster_names)},
-	{"split_k", CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 4, NULL, 0},
-	{"reduction", CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME, 4, NULL, 0},
-	{"swizzle", CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, 4, NULL, 0},
-	{"custom", CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION, 4, NULL, 0},
-	{"inner", CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID, 2, NULL, 0},
-};
-
-/* A field of either width; false if this version of the library does not have it. */
-static bool config_value(const struct ceil_lt_plan *p, const cublasLtMatmulAlgo_t *algo,
-                         const struct config_row *row, uint32_t *ret_value)
-{
-	uint16_t narrow = 0;
-	size_t written = 0;
-	cublasStatus_t s;
-
-	if (row->size == sizeof(narrow)) {
-		s = p->api.config_get(algo, row->attribute, &narrow, sizeof(narrow), &written);
-		*ret_value = narrow;
-	} else {
-		s = p->api.config_get(algo, row->attribute, ret_value, sizeof(*ret_value),
-		                      &written);
-	}
-	return s == CUBLAS_STATUS_SUCCESS;
-}
+/* ---- description */
 
 void ceil_lt_plan_describe(const struct ceil_lt_plan *plan, uint32_t candidate, char *ret_text,
                            size_t size)

@@ -12,7 +12,8 @@
 
 /*
  * D(m,n) = op(A)(m,k) * op(B)(k,n), column-major and without gaps: A is stored k x m when it is
- * transposed, else m x k; B n x k when it is transposed, else k x n. Alpha is 1, beta 0.
+ * transposed, else m x k; B n x k when it is transposed, else k x n. Alpha is 1, beta 0. The
+ * matrices of a batch follow one another.
  */
 struct ceil_lt_desc {
 	struct ceil_types types;
@@ -20,7 +21,9 @@ struct ceil_lt_desc {
 	bool fast_accum; /* 8-bit floats: partial sums stay in the tensor core's short accumulator
 	                  */
 	uint64_t m, n, k;
+	uint64_t batch;           /* products in one call; 0 is 1 */
 	uint64_t workspace_bytes; /* what an algorithm may use of buffer 3 */
+	const char *algorithm;    /* the only one to take, as describe() wrote it; NULL: ask */
 };
 
 /* An operation with its algorithms. Made, used and closed by one thread on its current device. */
@@ -32,10 +35,12 @@ struct ceil_lt_plan;
  * all of workspace_bytes, none. Equal answers are merged; candidate 0 is the first heuristic.
  * Algorithms that compute in another type than asked are left out: fp32 means fp32 all the way,
  * not TF32 and not the emulation by three bf16 products, fp64 no fixed-point emulation.
+ * With an algorithm in the description, that one is set up again and checked by the library.
  * @ret_candidates: how many algorithms there are, at least 1.
  * Return: CEIL_OK; CEIL_E_UNSUPPORTED if the build has no cublasLt.h, the library is missing or
- * too old, or it offers nothing for these types and shape; CEIL_E_NOMEM; CEIL_E_DEVICE with the
- * library's own words.
+ * too old, it offers nothing for these types and shape, or the named algorithm cannot do them;
+ * CEIL_E_USAGE if the named algorithm has no id; CEIL_E_NOMEM; CEIL_E_DEVICE with the library's own
+ * words.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_lt_plan_open(const struct ceil_lt_desc *d,
                                                    struct ceil_lt_plan **ret_plan,

@@ -20,6 +20,7 @@ enum { OK = 0, INVALID_VALUE = 7, NOT_SUPPORTED = 15 };
 enum { R_32F = 0, R_64F = 1, R_16F = 2, R_8I = 3, R_32I = 10, R_16BF = 14, E4M3 = 28, E5M2 = 29 };
 enum { COMPUTE_16F = 64, COMPUTE_32F = 68, COMPUTE_64F = 70, COMPUTE_32I = 72, COMPUTE_TF32 = 77 };
 enum { TRANS_A = 3, TRANS_B = 4, FAST_ACCUM = 25 };
+enum { BATCH_COUNT = 5, BATCH_STRIDE = 6 };
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -29,10 +30,12 @@ struct lt_object {
 	int8_t fast;
 	int type; /* a layout */
 	uint64_t rows, cols;
+	int32_t batch;
+	int64_t stride;
 	uint64_t workspace_bytes; /* a preference */
 };
 struct lt_algo {
-	uint64_t data[8]; /* id, workspace, compute type, type of A */
+	uint64_t data[8]; /* id, workspace, compute type, type of A, tile + 1, stages + 1 */
 };
 struct lt_result {
 	struct lt_algo algo;
@@ -155,6 +158,18 @@ FAKE(cublasLtMatrixLayoutCreate, struct lt_object **ret_layout, int type, uint64
 	return ld == (int64_t)rows ? OK : INVALID_VALUE;
 }
 
+FAKE(cublasLtMatrixLayoutSetAttribute, struct lt_object *layout, int attribute, const void *value,
+     size_t size)
+{
+	if (attribute == BATCH_COUNT && size == sizeof(layout->batch))
+		memcpy(&layout->batch, value, size);
+	else if (attribute == BATCH_STRIDE && size == sizeof(layout->stride))
+		memcpy(&layout->stride, value, size);
+	else
+		return INVALID_VALUE;
+	return ordered(__func__);
+}
+
 FAKE(cublasLtMatrixLayoutDestroy, struct lt_object *layout)
 {
 	return drop(layout, __func__);
@@ -220,7 +235,9 @@ FAKE(cublasLtMatmulAlgoConfigGetAttribute, const struct lt_algo *algo, int attri
      size_t size, size_t *ret_written)
 {
 	/* By attribute: id, tile 128x256, split-k 1, ..., stages auto, inner shape, cluster 2x1. */
-	const uint32_t values[] = {(uint32_t)algo->data[0], 23, 1, 0, 1, 0, 36, 0, 3};
+	const uint32_t tile = algo->data[4] ? (uint32_t)algo->data[4] - 1 : 23;
+	const uint32_t stages = algo->data[5] ? (uint32_t)algo->data[5] - 1 : 36;
+	const uint32_t values[] = {(uint32_t)algo->data[0], tile, 1, 0, 1, 0, stages, 0, 3};
 	const size_t sizes[] = {4, 4, 4, 4, 4, 4, 4, 2, 2};
 	const uint16_t narrow = attribute < 0 || attribute > 8 ? 0 : (uint16_t)values[attribute];
 
@@ -230,6 +247,50 @@ FAKE(cublasLtMatmulAlgoConfigGetAttribute, const struct lt_algo *algo, int attri
 		return INVALID_VALUE;
 	memcpy(value, size == 2 ? (const void *)&narrow : (const void *)&values[attribute], size);
 	*ret_written = size;
+	return OK;
+}
+
+FAKE(cublasLtMatmulAlgoInit, const struct lt_object *handle, int compute, int scale, int a, int b,
+     int c, int d, int id, struct lt_algo *ret_algo)
+{
+	(void)scale;
+	(void)b;
+	if (ordered(__func__))
+		return ordered(__func__);
+	if (!handle || c != d || id < 66 || id > 69)
+		return NOT_SUPPORTED;
+	*ret_algo = (struct lt_algo){
+		{(uint64_t)id, id % 2 ? 16 * MIB : 0, (uint64_t)compute, (uint64_t)a}};
+	return OK;
+}
+
+FAKE(cublasLtMatmulAlgoConfigSetAttribute, struct lt_algo *algo, int attribute, const void *value,
+     size_t size)
+{
+	uint32_t wide = 0;
+
+	if (ordered(__func__))
+		return ordered(__func__);
+	if (attribute < 1 || attribute > 8 || size > sizeof(wide))
+		return INVALID_VALUE;
+	memcpy(&wide, value, size);
+	if (attribute == 1)
+		algo->data[4] = wide + 1;
+	if (attribute == 6)
+		algo->data[5] = wide + 1;
+	return OK;
+}
+
+FAKE(cublasLtMatmulAlgoCheck, const struct lt_object *handle, const struct lt_object *op,
+     const struct lt_object *a, const struct lt_object *b, const struct lt_object *c,
+     const struct lt_object *d, const struct lt_algo *algo, struct lt_result *ret_result)
+{
+	if (ordered(__func__))
+		return ordered(__func__);
+	if (!handle || !op || !a || !b || c != d)
+		return INVALID_VALUE;
+	ret_result->workspace_bytes = algo->data[1];
+	ret_result->state = (int)setting("FAKE_LT_STATE", OK);
 	return OK;
 }
 
@@ -332,6 +393,12 @@ static double element(const struct lt_object *op, const void *a, const struct lt
 	return sum;
 }
 
+/* @i: of the batch. Return: where its matrix begins. */
+static const char *part(const void *p, const struct lt_object *layout, int32_t i)
+{
+	return (const char *)p + (uint64_t)(layout->stride * i) * size_of(layout->type);
+}
+
 FAKE(cublasLtMatmul, const struct lt_object *handle, const struct lt_object *op, const void *alpha,
      const void *a, const struct lt_object *la, const void *b, const struct lt_object *lb,
      const void *beta, const void *c, const struct lt_object *lc, void *d,
@@ -347,8 +414,14 @@ FAKE(cublasLtMatmul, const struct lt_object *handle, const struct lt_object *op,
 	if (!handle || !holds(alpha, op->scale, 1.0) || !holds(beta, op->scale, 0.0) || c != d ||
 	    lc != ld || workspace_bytes < algo->data[1])
 		return INVALID_VALUE;
-	for (uint64_t i = 0; i < ld->rows * ld->cols; i++)
-		store(d, ld->type, i,
-		      element(op, a, la, b, lb, i % ld->rows, i / ld->rows) + (i == wrong));
+	for (int32_t n = 0; n < (ld->batch ? ld->batch : 1); n++) {
+		char *to = (char *)d + (uint64_t)(ld->stride * n) * size_of(ld->type);
+
+		for (uint64_t i = 0; i < ld->rows * ld->cols; i++)
+			store(to, ld->type, i,
+			      element(op, part(a, la, n), la, part(b, lb, n), lb, i % ld->rows,
+			              i / ld->rows) +
+			              (i == wrong));
+	}
 	return OK;
 }
