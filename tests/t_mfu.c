@@ -401,15 +401,28 @@ static void denominators_come_from_ceilings(void)
 	is_u64(ceil_mfu_denominators(r, 0, rows, ROWS), 0, "nothing gives nothing");
 }
 
-static void files_are_written_and_read_back(void)
+static enum ceil_status write_denominators(const char *path, struct ceil_error *err)
 {
 	struct ceil_record r[ROWS];
+	struct ceil_mfu_row rows[ROWS];
+	struct ceil_csv *csv = NULL;
+	enum ceil_status st = ceil_csv_open(path, &ceil_table_mfu, &csv, err);
+	size_t count;
+
+	some_ceilings(r);
+	count = ceil_mfu_denominators(r, ROWS, rows, ROWS);
+	for (size_t i = 0; i < count && st == CEIL_OK; i++)
+		st = ceil_csv_write_row(csv, &rows[i], err);
+	return st == CEIL_OK ? ceil_csv_close(csv, err) : st;
+}
+
+static void files_are_read_back(void)
+{
 	struct ceil_mfu_source s = {.rows = NULL};
 	struct ceil_error err = {0};
 	const char *path = scratch_path("mfu_denominators.csv");
 
-	some_ceilings(r);
-	is_int(ceil_mfu_write(path, r, ROWS, &err), CEIL_OK, "the file is written");
+	is_int(write_denominators(path, &err), CEIL_OK, "the file is written");
 	is_int(ceil_mfu_read(path, &s, &err), CEIL_OK, "and read");
 	is_u64(s.row_count, 3, "with all rows");
 	if (s.row_count == 3) {
@@ -419,7 +432,6 @@ static void files_are_written_and_read_back(void)
 	ceil_mfu_source_done(&s);
 	ceil_mfu_source_done(&s);
 	ceil_mfu_source_done(NULL);
-	is_int(ceil_mfu_write("/nonexistent/x.csv", r, ROWS, &err), CEIL_E_IO, "no such folder");
 	is_int(ceil_mfu_read("/nonexistent/x.csv", &s, &err), CEIL_E_IO, "no such file");
 	has_text(err.text, "/nonexistent/x.csv", "is named");
 }
@@ -534,7 +546,7 @@ int main(void)
 	advice_looks_at_more_than_the_figure();
 	wrong_inputs_are_suspected();
 	denominators_come_from_ceilings();
-	files_are_written_and_read_back();
+	files_are_read_back();
 	folders_give_shapes_too();
 	bad_files_are_refused();
 	columns_are_those_of_the_design();

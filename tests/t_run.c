@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/analysis/mfu.h"
 #include "harness/base/alloc.h"
 #include "harness/base/text.h"
 #include "harness/output/csv.h"
@@ -95,11 +96,14 @@ static void test_files(void)
 	is_int(rows_of(file_in(folder, "records.csv.partial"), &ceil_table_records), 2,
 	       "rows are in the partial file as they come");
 	ok(!scratch_exists(file_in(folder, "records.csv")), "which has no final name yet");
+	ok(ceil_run_add_denominators(run, &r, 1, &err) == CEIL_OK, "no denominators");
 	json_object_set_new(info, "coverage", json_string("all of it"));
 	ok(ceil_run_close(run, &err) == CEIL_OK, "it closes");
 	is_int(rows_of(file_in(folder, "ceilings.csv"), &ceil_table_ceilings), 1, "ceilings.csv");
 	is_int(rows_of(file_in(folder, "records.csv"), &ceil_table_records), 2, "records.csv");
 	is_int(rows_of(file_in(folder, "samples.csv"), &ceil_table_samples), 3, "samples.csv");
+	is_int(rows_of(file_in(folder, "mfu_denominators.csv"), &ceil_table_mfu), 0,
+	       "a header without rows");
 	has_text(scratch_read(file_in(folder, "run.json")), "all of it",
 	         "run.json is written again at the end");
 	ok(!scratch_exists(file_in(folder, "samples.csv.partial")), "nothing is left partial");
@@ -278,29 +282,62 @@ static void test_no_memory(void)
 	json_decref(info);
 }
 
+static struct ceil_record bf16_record(void)
+{
+	struct ceil_record r = record("gemm.bf16.burst", 819.9);
+
+	ceil_copy(r.dtype_in, sizeof(r.dtype_in), "bf16");
+	ceil_copy(r.regime, sizeof(r.regime), "burst");
+	r.datasheet = 989.4;
+	return r;
+}
+
+static void test_denominators(void)
+{
+	json_t *info = new_info();
+	const char *folder = scratch_path("denominators");
+	struct ceil_run *run = open_run(folder, info);
+	const struct ceil_record r[] = {record("dram.copy", 4368), bf16_record()};
+
+	if (!run)
+		return;
+	ok(ceil_run_add_denominators(run, r, 2, &err) == CEIL_OK, "of two ceilings");
+	ok(ceil_run_close(run, &err) == CEIL_OK, "it closes");
+	is_int(rows_of(file_in(folder, "mfu_denominators.csv"), &ceil_table_mfu), 1,
+	       "the product is what MFU is divided by");
+	has_text(scratch_read(file_in(folder, "mfu_denominators.csv")), ",989.4,",
+	         "with its datasheet figure");
+	json_decref(info);
+}
+
 static void test_json_lines(void)
 {
 	json_t *info = new_info();
-	const struct ceil_record r = record("dram.copy", 4368);
+	const struct ceil_record r = record("dram.copy", 4368), product = bf16_record();
 	const char *path = scratch_text("lines", "");
 	const int out = dup(STDOUT_FILENO);
 	struct ceil_run *run = NULL;
-	enum ceil_status opened, added, closed;
+	enum ceil_status opened, added, divided, closed;
 
 	fflush(stdout);
 	FILE *f = freopen(path, "w", stdout);
 	opened = ceil_run_open("-", info, &run, &err);
 	added = ceil_run_add(run, &r, /* is_ceiling= */ true, &err);
+	divided = ceil_run_add_denominators(run, &product, 1, &err);
 	closed = ceil_run_close(run, &err);
 	fflush(stdout);
 	(void)dup2(out, STDOUT_FILENO);
 	(void)close(out);
-	ok(f && opened == CEIL_OK && added == CEIL_OK && closed == CEIL_OK, "a run to stdout");
+	ok(f && opened == CEIL_OK && added == CEIL_OK && divided == CEIL_OK && closed == CEIL_OK,
+	   "a run to stdout");
 	has_text(scratch_read(path), "{\"table\":\"run.json\",\"tool_version\":\"0.1.0\"}\n",
 	         "run.json is a line, first and last");
 	has_text(scratch_read(path),
 	         "{\"table\":\"ceilings.csv\",\"host\":\"node7\",\"device\":\"gpu0\"",
 	         "a row is a line that names its table");
+	has_text(scratch_read(path),
+	         "{\"table\":\"mfu_denominators.csv\",\"host\":\"node7\",\"device\":\"gpu0\"",
+	         "so is a denominator");
 	json_decref(info);
 }
 
@@ -313,6 +350,7 @@ int main(void)
 	test_full_disk();
 	test_telemetry();
 	test_no_memory();
+	test_denominators();
 	test_json_lines();
 	return done_testing();
 }

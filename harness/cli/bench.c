@@ -77,9 +77,9 @@ const struct ceil_command ceil_command_bench = {
 	.summary = "measures the ceilings of this node and writes them as CSV",
 	.doc = "Measures every ceiling of the GPUs and of the host, or of the benches named, and\n"
 	       "prints achieved, theoretical, ratio, clock and what limits each. The folder of a\n"
-	       "run holds ceilings.csv (what scripts load), records.csv (every point),\n"
-	       "samples.csv (raw), telemetry.csv (the GPUs, ten times a second) and run.json (all\n"
-	       "that is needed to repeat it).\n"
+	       "run holds ceilings.csv (what scripts load), mfu_denominators.csv (what a training\n"
+	       "rate is divided by), records.csv (every point), samples.csv (raw), telemetry.csv\n"
+	       "(the GPUs, ten times a second) and run.json (all that is needed to repeat it).\n"
 	       "Exit status: 0 when every ceiling is sane or cannot be had here; 1 when one "
 	       "failed,\n"
 	       "is suspect or was throttled, or error counters of a GPU grew; 2 for usage and\n"
@@ -391,9 +391,19 @@ static void print_results(const struct session *s, FILE *f)
 	ceil_text_ceilings(f, &style, s->ceilings, s->ceiling_count, has_gpu(s));
 	ceil_text_health(f, &style, &s->monitor.health);
 	if (strcmp(ceil_run_folder(s->run), "-") != 0)
-		fprintf(f, "\n%s/ceilings.csv  (records.csv, samples.csv, run.json beside it)\n",
+		fprintf(f,
+		        "\n%s/ceilings.csv  (mfu_denominators.csv, records.csv, samples.csv, "
+		        "run.json beside it)\n",
 		        ceil_run_folder(s->run));
 	fflush(f);
+}
+
+static void write_denominators(struct session *s)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+
+	note_failure(s, ceil_run_add_denominators(s->run, s->ceilings, s->ceiling_count, &err),
+	             &err);
 }
 
 static int exit_of(const struct session *s, enum ceil_status st, const struct ceil_error *err)
@@ -415,6 +425,7 @@ static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t fr
 
 	ceil_screen_close(&s->screen);
 	hung |= !ceil_monitor_end(&s->monitor, s->info);
+	write_denominators(s);
 	print_results(s, f);
 	s->bad |= short_of_gpus(s) || ceil_health_bad(&s->monitor.health);
 	status = exit_of(s, st, err);

@@ -1,4 +1,4 @@
-/* Writes mfu_denominators.csv, and finds denominators in any file of a run that has them. */
+/* Finds denominators in any file of a run that has them. */
 #include "harness/output/mfu_file.h"
 
 #include "harness/base/alloc.h"
@@ -13,27 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum ceil_status ceil_mfu_write(const char *path, const struct ceil_record *records, size_t count,
-                                struct ceil_error *err)
-{
-	struct ceil_mfu_row *rows = ceil_alloc(count + 1, sizeof(*rows), err);
-	struct ceil_csv *csv = NULL;
-	enum ceil_status st;
-	size_t n;
-
-	if (!rows)
-		return CEIL_E_NOMEM;
-	n = ceil_mfu_denominators(records, count, rows, count);
-	st = ceil_csv_open(path, &ceil_table_mfu, &csv, err);
-	for (size_t i = 0; st == CEIL_OK && i < n; i++)
-		st = ceil_csv_write_row(csv, &rows[i], err);
-	free(rows);
-	if (st == CEIL_OK)
-		return ceil_csv_close(csv, err);
-	ceil_csv_abandon(csv);
-	return st;
-}
 
 /* A list of rows that grows while a file is read. */
 struct list {

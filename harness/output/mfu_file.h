@@ -1,4 +1,4 @@
-/* mfu_denominators.csv: written from a run's ceilings, read back for a division. */
+/* Denominators of MFU, read from any file of a run that has them. */
 #ifndef CEIL_MFU_FILE_H
 #define CEIL_MFU_FILE_H
 
@@ -7,13 +7,6 @@
 #include "harness/base/status.h"
 
 #include <stddef.h>
-
-/*
- * ceil_mfu_write - the denominators of count ceilings as path; a header alone if there are none.
- * Return: CEIL_E_IO with the path and the system's words; CEIL_E_NOMEM.
- */
-CEIL_MUST_CHECK enum ceil_status ceil_mfu_write(const char *path, const struct ceil_record *records,
-                                                size_t count, struct ceil_error *err);
 
 /* What was read; ceil_mfu_source_done frees it. */
 struct ceil_mfu_source {

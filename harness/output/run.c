@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "harness/analysis/mfu.h"
 #include "harness/base/alloc.h"
 #include "harness/base/cancel.h"
 #include "harness/base/clock.h"
@@ -18,7 +19,7 @@
 #include "harness/output/file.h"
 #include "harness/output/json.h"
 
-enum part { CEILINGS, RECORDS, SAMPLES, TELEMETRY, PART_COUNT };
+enum part { CEILINGS, RECORDS, SAMPLES, TELEMETRY, DENOMINATORS, PART_COUNT };
 
 struct ceil_run {
 	pthread_mutex_t lock;
@@ -38,10 +39,18 @@ static void path_in(const struct ceil_run *run, const char *name, char *ret_path
 
 /* ---- the folder */
 
-static const char *const file_names[] = {
-	"run.json",      "run.json.partial",     "ceilings.csv", "ceilings.csv.partial",
-	"records.csv",   "records.csv.partial",  "samples.csv",  "samples.csv.partial",
-	"telemetry.csv", "telemetry.csv.partial"};
+static const char *const file_names[] = {"run.json",
+                                         "run.json.partial",
+                                         "ceilings.csv",
+                                         "ceilings.csv.partial",
+                                         "records.csv",
+                                         "records.csv.partial",
+                                         "samples.csv",
+                                         "samples.csv.partial",
+                                         "telemetry.csv",
+                                         "telemetry.csv.partial",
+                                         "mfu_denominators.csv",
+                                         "mfu_denominators.csv.partial"};
 enum { FILE_NAMES = sizeof(file_names) / sizeof(file_names[0]) };
 
 /* A run that is there, finished or not: the name of a file of it, or NULL. */
@@ -198,6 +207,7 @@ enum ceil_status ceil_run_open(const char *output, json_t *info, struct ceil_run
 	run->table[CEILINGS] = &ceil_table_ceilings;
 	run->table[RECORDS] = &ceil_table_records;
 	run->table[SAMPLES] = &ceil_table_samples;
+	run->table[DENOMINATORS] = &ceil_table_mfu;
 	run->to_stdout = output && strcmp(output, "-") == 0;
 	(void)pthread_mutex_init(&run->lock, /* attributes= */ NULL); /* cannot fail in glibc */
 	if (run->to_stdout)
@@ -319,6 +329,26 @@ void ceil_run_add_telemetry(struct ceil_run *run, const void *row)
 	pthread_mutex_lock(&run->lock);
 	(void)note(run, write_row(run, TELEMETRY, row, &own), &own);
 	pthread_mutex_unlock(&run->lock);
+}
+
+enum ceil_status ceil_run_add_denominators(struct ceil_run *run, const struct ceil_record *ceilings,
+                                           size_t count, struct ceil_error *err)
+{
+	struct ceil_mfu_row *rows = ceil_alloc(count + 1, sizeof(*rows), err);
+	struct ceil_error own = {CEIL_OK, ""};
+	enum ceil_status st;
+	size_t n;
+
+	if (!rows)
+		return CEIL_E_NOMEM;
+	n = ceil_mfu_denominators(ceilings, count, rows, count);
+	pthread_mutex_lock(&run->lock);
+	st = note(run, open_part(run, DENOMINATORS, &own), &own);
+	for (size_t i = 0; i < n && st == CEIL_OK; i++)
+		st = note(run, write_row(run, DENOMINATORS, &rows[i], &own), &own);
+	pthread_mutex_unlock(&run->lock);
+	free(rows);
+	return st == CEIL_OK ? CEIL_OK : ceil_fail(err, st, "%s", own.text);
 }
 
 enum ceil_status ceil_run_close(struct ceil_run *run, struct ceil_error *err)

@@ -53,6 +53,15 @@ CEIL_MUST_CHECK enum ceil_status ceil_run_open_telemetry(struct ceil_run *run,
 void ceil_run_add_telemetry(struct ceil_run *run, const void *row);
 
 /*
+ * ceil_run_add_denominators - mfu_denominators.csv, of all ceilings of the run: what the rate of a
+ * training is divided by; a header alone where no GPU's matrix products are among them. Once.
+ * Return: as ceil_run_add; CEIL_E_NOMEM.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_run_add_denominators(struct ceil_run *run,
+                                                           const struct ceil_record *ceilings,
+                                                           size_t count, struct ceil_error *err);
+
+/*
  * ceil_run_close - completes every file, run.json last, and frees the run. NULL is CEIL_OK.
  * Return: the first failure of the run, even one that ceil_run_add told before.
  */
