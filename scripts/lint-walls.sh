@@ -22,10 +22,10 @@ BEGIN {
 	level["output"] = 5
 	level["cli"] = level["trace"] = 6
 	vendor = "^(cuda|cublas|nvml|nccl|mpi|team|nv)[A-Za-z0-9_]*[.]h"
-	may_vendor = "^(kernels/.*[.]cu|harness/device/(cuda_.*|cublaslt.*|nccl.*)[.]c)$"
+	may_vendor = "^(kernels/.*[.]cu|harness/device/(cuda_.*|cublaslt.*|nccl.*|mpi_plugin)[.]c)$"
 	may_cupti = "^harness/(telemetry/pm|trace/)"
-	bench_sees = "^(bench/|kernels/|harness/base/|harness/measure/bench[.]h$|" \
-		"harness/device/(host|backend|cblas|cublaslt.*|nccl.*|team|cuda_.*)[.]h$)"
+	bench_sees = "^(bench/|kernels/|harness/base/|harness/measure/(bench|scenario)[.]h$|" \
+		"harness/device/(host|backend|cblas|cublaslt.*|nccl.*|mpi|team|cuda_.*)[.]h$)"
 	kernel_sees = "^(kernels/|harness/base/(types|status)[.]h$)"
 }
 {
@@ -56,7 +56,7 @@ BEGIN {
 	} else if (file ~ /^harness\//)
 		offence("the harness does not know any bench")
 	else if (file ~ /^bench\// && name !~ bench_sees)
-		offence("a bench sees base, measure/bench.h, the vendors and kernels")
+		offence("a bench sees base, measure/bench.h or scenario.h, the vendors and kernels")
 	else if (file ~ /^kernels\// && name !~ kernel_sees && !(file ~ /[.]cu$/ && name == "harness/base/value.h"))
 		offence("a kernel sees base/types.h and base/status.h (a .cu base/value.h too)")
 }
