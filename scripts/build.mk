@@ -87,6 +87,8 @@ $(BUILD)/version.h: FORCE
 		'#define CEIL_BUILD_FLAGS "$(strip $(OPT) $(SAN:%=-fsanitize=%) $(CPPFLAGS) $(CFLAGS))"')
 $(BUILD)/harness/base/version.o: cc_flags += -include $(BUILD)/version.h
 $(BUILD)/harness/base/version.o: $(BUILD)/version.h
+# A header of CUPTI's includes C++'s <string>, which is empty here.
+$(BUILD)/harness/telemetry/pm%.o: cc_flags += -isystem harness/telemetry/pm_include
 
 # ---- rules
 $(BUILD)/%.o: %.c $(BUILD)/cc.flags

@@ -66,6 +66,13 @@ static const struct ceil_symbol symbols[] = {
 	SYMBOL(false, events_free, "nvmlEventSetFree"),
 	SYMBOL(false, events_register, "nvmlDeviceRegisterEvents"),
 	SYMBOL(false, event_wait, "nvmlEventSetWait_v2", "nvmlEventSetWait"),
+	SYMBOL(false, samples, "nvmlDeviceGetSamples"),
+	SYMBOL(false, pcie_rate, "nvmlDeviceGetPcieThroughput"),
+	SYMBOL(false, gpm_support, "nvmlGpmQueryDeviceSupport"),
+	SYMBOL(false, gpm_alloc, "nvmlGpmSampleAlloc"),
+	SYMBOL(false, gpm_free, "nvmlGpmSampleFree"),
+	SYMBOL(false, gpm_sample, "nvmlGpmSampleGet"),
+	SYMBOL(false, gpm_get, "nvmlGpmMetricsGet"),
 };
 
 /* The name without .1 exists only with a development package. */

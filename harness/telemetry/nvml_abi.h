@@ -55,6 +55,8 @@ enum ceil_nv_field_id {
 	CEIL_NV_FI_ONE_LINK_SPEED = 164, /* NVLink: MB/s of link scope */
 	CEIL_NV_FI_POWER_AVERAGE = 185,  /* mW, mean over 1 s */
 	CEIL_NV_FI_POWER_INSTANT = 186,  /* mW */
+	CEIL_NV_FI_PCIE_TX_BYTES = 197,  /* sent by the GPU; it wraps */
+	CEIL_NV_FI_PCIE_RX_BYTES = 198,  /* received; it wraps */
 	CEIL_NV_FI_SW_THERMAL = 269,     /* ns */
 	CEIL_NV_FI_HW_THERMAL = 270,     /* ns */
 	CEIL_NV_FI_HW_BRAKE = 271        /* ns of external power brake */
@@ -120,6 +122,49 @@ struct ceil_nv_event {
 };
 #define CEIL_NV_EVENT_XID UINT64_C(8) /* the type of critical Xid errors */
 
+/* Samples that the driver keeps by itself. */
+enum ceil_nv_pcie { CEIL_NV_PCIE_TX = 0, CEIL_NV_PCIE_RX = 1 };
+enum ceil_nv_sampling { CEIL_NV_GPU_UTILIZATION_SAMPLES = 1 };
+struct ceil_nv_sample {
+	uint64_t time_us;
+	union ceil_nv_value value;
+};
+
+/*
+ * GPM, Hopper and newer. The number of metrics grows by release (98 to 333 so far) while the
+ * version stays 1, and the library reads count of them: an array of one's own size is right.
+ */
+enum ceil_nv_gpm_id {
+	CEIL_NV_GPM_GRAPHICS = 1, /* percent, as all up to FP16 */
+	CEIL_NV_GPM_SM = 2,
+	CEIL_NV_GPM_OCCUPANCY = 3,
+	CEIL_NV_GPM_TENSOR = 5,
+	CEIL_NV_GPM_DRAM = 10,
+	CEIL_NV_GPM_FP64 = 11,
+	CEIL_NV_GPM_FP32 = 12,
+	CEIL_NV_GPM_FP16 = 13,
+	CEIL_NV_GPM_PCIE_TX = 20, /* MiB/s, as all below */
+	CEIL_NV_GPM_PCIE_RX = 21,
+	CEIL_NV_GPM_NVLINK_RX = 60,
+	CEIL_NV_GPM_NVLINK_TX = 61
+};
+enum { CEIL_NV_GPM_VERSION = 1, CEIL_NV_GPM_MAX = 16 };
+struct ceil_nv_gpm_sample; /* nvmlGpmSample_t points to it; opaque */
+struct ceil_nv_gpm_support {
+	unsigned version, supported;
+};
+struct ceil_nv_gpm_metric {
+	unsigned id;
+	int ret; /* of this metric alone */
+	double value;
+	char *short_name, *long_name, *unit;
+};
+struct ceil_nv_gpm_get {
+	unsigned version, count;
+	struct ceil_nv_gpm_sample *from, *to;
+	struct ceil_nv_gpm_metric metric[CEIL_NV_GPM_MAX];
+};
+
 #define CEIL_NV_VERSION(type, number) ((unsigned)sizeof(type) | (unsigned)(number) << 24)
 
 _Static_assert(sizeof(struct ceil_nv_utilization) == 8, "nvmlUtilization_t");
@@ -130,5 +175,8 @@ _Static_assert(sizeof(struct ceil_nv_process) == 24, "nvmlProcessInfo_v2_t");
 _Static_assert(sizeof(struct ceil_nv_field) == 40, "nvmlFieldValue_t");
 _Static_assert(sizeof(struct ceil_nv_temperature) == 12, "nvmlTemperature_v1_t");
 _Static_assert(sizeof(struct ceil_nv_event) == 32, "nvmlEventData_t");
+_Static_assert(sizeof(struct ceil_nv_sample) == 16, "nvmlSample_t");
+_Static_assert(sizeof(struct ceil_nv_gpm_support) == 8, "nvmlGpmSupport_t");
+_Static_assert(sizeof(struct ceil_nv_gpm_metric) == 40, "nvmlGpmMetric_t");
 
 #endif

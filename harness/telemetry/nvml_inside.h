@@ -45,6 +45,15 @@ typedef int (*ceil_nv_events_of_fn)(struct ceil_nv_device *dev, uint64_t types,
                                     struct ceil_nv_events *set);
 typedef int (*ceil_nv_event_wait_fn)(struct ceil_nv_events *set, struct ceil_nv_event *ret_event,
                                      unsigned wait_ms);
+typedef int (*ceil_nv_samples_fn)(struct ceil_nv_device *dev, int type, uint64_t after_us,
+                                  int *ret_value_type, unsigned *count,
+                                  struct ceil_nv_sample *ret_v);
+typedef int (*ceil_nv_pcie_rate_fn)(struct ceil_nv_device *dev, int counter, unsigned *ret_kb_s);
+typedef int (*ceil_nv_gpm_support_fn)(struct ceil_nv_device *dev, struct ceil_nv_gpm_support *s);
+typedef int (*ceil_nv_gpm_alloc_fn)(struct ceil_nv_gpm_sample **ret_sample);
+typedef int (*ceil_nv_gpm_free_fn)(struct ceil_nv_gpm_sample *sample);
+typedef int (*ceil_nv_gpm_sample_fn)(struct ceil_nv_device *dev, struct ceil_nv_gpm_sample *s);
+typedef int (*ceil_nv_gpm_get_fn)(struct ceil_nv_gpm_get *get);
 
 struct ceil_nvml_api {
 	ceil_nv_system_fn init, shutdown;
@@ -78,6 +87,13 @@ struct ceil_nvml_api {
 	ceil_nv_events_free_fn events_free;
 	ceil_nv_events_of_fn events_register;
 	ceil_nv_event_wait_fn event_wait;
+	ceil_nv_samples_fn samples;
+	ceil_nv_pcie_rate_fn pcie_rate;
+	ceil_nv_gpm_support_fn gpm_support;
+	ceil_nv_gpm_alloc_fn gpm_alloc;
+	ceil_nv_gpm_free_fn gpm_free;
+	ceil_nv_gpm_sample_fn gpm_sample;
+	ceil_nv_gpm_get_fn gpm_get;
 };
 
 /* Most fields of one call, and most links: nvml.h 13.3 knows 36. */

@@ -5,6 +5,7 @@
 #include "harness/base/status.h"
 #include "harness/base/table.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ceil_nvml_gpu;
@@ -22,6 +23,7 @@ struct ceil_source_target {
 	const char *device; /* "gpu0" */
 	const char *uuid, *pci_bus_id;
 	struct ceil_nvml_gpu *nvml; /* or NULL */
+	bool counters; /* hardware counters too that take 0.2 s to set up: PM sampling */
 };
 
 /*
@@ -44,7 +46,8 @@ struct ceil_source {
 	void (*close)(void *state);
 };
 
-extern const struct ceil_source ceil_nvml_source;
+extern const struct ceil_source ceil_nvml_source, ceil_nvml_more_source, ceil_gpm_source,
+	ceil_pm_source;
 
 /* sources.c: the one list, NULL-terminated. */
 extern const struct ceil_source *const ceil_sources[];

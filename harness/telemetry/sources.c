@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-const struct ceil_source *const ceil_sources[] = {&ceil_nvml_source, NULL};
+const struct ceil_source *const ceil_sources[] = {
+	&ceil_nvml_source, &ceil_nvml_more_source, &ceil_gpm_source, &ceil_pm_source, NULL,
+};
 
 #define ROW(member, unit, doc) CEIL_FIELD(struct ceil_telemetry_row, member, unit, 1, doc)
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -14,10 +15,11 @@
  * FAKE_NVML_LOST=1            the handle of this index cannot be had (15)
  * FAKE_NVML_HOLD_MS=500       every reading of utilisation takes so long
  * FAKE_NVML_PIDS=4242,77      compute processes
+ * FAKE_NVML_GPM=0             no GPM; GPM_2=75.5: a metric; GPM_FAIL=10: this one is not supported
  * FAKE_NVML_<anything>=n      a value; the defaults stand at the calls
  * Units, codes and forms of text are those of an H200 under driver 580.159.04.
  */
-enum { MAX_GPUS = 16, ARGUMENT_VERSION_MISMATCH = 25 };
+enum { MAX_GPUS = 16, NOT_FOUND = 6, ARGUMENT_VERSION_MISMATCH = 25 };
 
 struct ceil_nv_device {
 	unsigned index;
@@ -527,6 +529,12 @@ static void give_field(struct ceil_nv_field *f)
 	case CEIL_NV_FI_POWER_INSTANT:
 		set_unsigned(f, value("INSTANT_MW", 122500));
 		break;
+	case CEIL_NV_FI_PCIE_TX_BYTES:
+		set_u64(f, value("TX_BYTES", 1000));
+		break;
+	case CEIL_NV_FI_PCIE_RX_BYTES:
+		set_u64(f, value("RX_BYTES", 2000));
+		break;
 	default:
 		f->ret = CEIL_NV_NOT_SUPPORTED;
 	}
@@ -542,4 +550,100 @@ FAKE(nvmlDeviceGetFieldValues, struct ceil_nv_device *dev, int count, struct cei
 	for (i = 0; i < count; i++)
 		give_field(&v[i]);
 	return CEIL_NV_OK;
+}
+
+/* ---- samples of the driver's own, PCIe */
+
+FAKE(nvmlDeviceGetSamples, struct ceil_nv_device *dev, int type, uint64_t after_us,
+     int *ret_value_type, unsigned *count, struct ceil_nv_sample *ret_v)
+{
+	const unsigned there = (unsigned)value("SAMPLES", 3);
+
+	(void)dev;
+	if (ordered(__func__) != CEIL_NV_OK)
+		return ordered(__func__);
+	if (type != CEIL_NV_GPU_UTILIZATION_SAMPLES)
+		return CEIL_NV_NOT_SUPPORTED;
+	if (there == 0 || after_us >= 3000)
+		return NOT_FOUND;
+	*ret_value_type = CEIL_NV_UINT;
+	*count = there < *count ? there : *count;
+	for (unsigned i = 0; i < *count; i++) {
+		ret_v[i].time_us = 1000 * (i + 1);
+		ret_v[i].value.u = (unsigned)value("SAMPLE", 60) + 10 * i;
+	}
+	return CEIL_NV_OK;
+}
+
+FAKE(nvmlDeviceGetPcieThroughput, struct ceil_nv_device *dev, int counter, unsigned *ret_kb_s)
+{
+	(void)dev;
+	return give(__func__, ret_kb_s, counter == CEIL_NV_PCIE_TX ? 2000000 : 50000000);
+}
+
+/* ---- GPM: a sample is the time at which it was taken */
+
+struct ceil_nv_gpm_sample {
+	uint64_t at_us;
+};
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+FAKE(nvmlGpmQueryDeviceSupport, struct ceil_nv_device *dev, struct ceil_nv_gpm_support *s)
+{
+	(void)dev;
+	if (s->version != CEIL_NV_GPM_VERSION)
+		return ARGUMENT_VERSION_MISMATCH;
+	s->supported = (unsigned)value("GPM", 1);
+	return ordered(__func__);
+}
+
+FAKE(nvmlGpmSampleAlloc, struct ceil_nv_gpm_sample **ret_sample)
+{
+	*ret_sample = calloc(1, sizeof(**ret_sample));
+	return *ret_sample ? ordered(__func__) : CEIL_NV_UNKNOWN;
+}
+
+FAKE(nvmlGpmSampleFree, struct ceil_nv_gpm_sample *sample)
+{
+	free(sample);
+	return ordered(__func__);
+}
+
+FAKE(nvmlGpmSampleGet, struct ceil_nv_device *dev, struct ceil_nv_gpm_sample *sample)
+{
+	(void)dev;
+	sample->at_us = now_us();
+	return ordered(__func__);
+}
+
+static bool metric_fails(unsigned id)
+{
+	return (unsigned)value("GPM_FAIL", 0) == id;
+}
+
+/* Over less than 100 ms an H200 gives 0, and no number for memory, and says that all is well. */
+FAKE(nvmlGpmMetricsGet, struct ceil_nv_gpm_get *get)
+{
+	const bool soon = get->to->at_us < get->from->at_us + 100000;
+
+	if (get->version != CEIL_NV_GPM_VERSION)
+		return ARGUMENT_VERSION_MISMATCH;
+	for (unsigned i = 0; i < get->count; i++) {
+		struct ceil_nv_gpm_metric *m = &get->metric[i];
+		char key[24];
+
+		(void)snprintf(key, sizeof(key), "GPM_%u", m->id);
+		m->ret = metric_fails(m->id) ? CEIL_NV_NOT_SUPPORTED : CEIL_NV_OK;
+		m->value = soon ? 0 : value(key, m->id);
+		if (soon && m->id == CEIL_NV_GPM_DRAM)
+			m->value = strtod("nan", NULL);
+	}
+	return ordered(__func__);
 }
