@@ -1,6 +1,8 @@
 /* The one list of benches, in the order of a run: cool before hot. */
+#include "bench/collective.h"
 #include "bench/dram.h"
 #include "bench/gemm.h"
+#include "bench/hostcopy.h"
 #include "bench/launch.h"
 #include "harness/measure/bench.h"
 
@@ -8,7 +10,9 @@
 
 const struct ceil_bench *const ceil_benches[] = {
 	&ceil_launch_bench,
+	&ceil_hostcopy_bench,
 	&ceil_dram_bench,
+	&ceil_collective_bench,
 	&ceil_gemm_bench,
 	NULL,
 };
