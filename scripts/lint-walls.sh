@@ -21,7 +21,7 @@ BEGIN {
 	level["analysis"] = 4
 	level["output"] = 5
 	level["cli"] = level["trace"] = 6
-	vendor = "^(cuda|cublas|nvml|nccl|mpi|team|nv)[A-Za-z0-9_]*[.]h"
+	vendor = "^(cuda|cublas|nvml|nccl|mpi|nv)[A-Za-z0-9_]*[.]h"
 	may_vendor = "^(kernels/.*[.]cu|harness/device/(cuda_.*|cublaslt.*|nccl.*|mpi_plugin)[.]c)$"
 	may_cupti = "^harness/(telemetry/pm|trace/)"
 	bench_sees = "^(bench/|kernels/|harness/base/|harness/measure/(bench|scenario)[.]h$|" \

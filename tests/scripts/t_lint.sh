@@ -153,6 +153,7 @@ wall harness/base/x.c add.h
 door harness/cli/x.c harness/measure/loop.h
 door harness/device/x.c harness/telemetry/nvml.h
 door harness/device/cuda_backend.c kernels/support.h
+door harness/device/cuda_dram.c kernels/dram.h
 door bench/x.c harness/device/cublaslt.h
 door bench/x.c kernels/dram.h
 door kernels/x.cu harness/base/value.h
