@@ -1,12 +1,16 @@
 /* gpuceil bench: measures the ceilings of this node. */
+#include "harness/analysis/blend.h"
+#include "harness/analysis/twins.h"
 #include "harness/base/alloc.h"
 #include "harness/base/cancel.h"
 #include "harness/base/clock.h"
+#include "harness/base/dtype.h"
 #include "harness/cli/commands.h"
 #include "harness/cli/info.h"
 #include "harness/cli/inventory.h"
 #include "harness/cli/monitor.h"
 #include "harness/cli/screen.h"
+#include "harness/cli/shapes.h"
 #include "harness/output/health.h"
 #include "harness/output/run.h"
 #include "harness/output/text.h"
@@ -25,11 +29,12 @@
 #define HOST_BESIDE_S 14.0
 
 struct options {
-	bool quick, dry_run;
-	struct ceil_list variants, dtypes, gpus;
+	bool quick, dry_run, one_by_one;
+	struct ceil_list variants, dtypes, gpus, patterns;
 	unsigned backend, busy;
 	uint64_t budget_ns, seed, expect_gpus;
-	const char *output;
+	double duty;
+	const char *output, *shape, *shapes, *algorithm;
 };
 
 static const char *const backend_names[] = {"all", "cuda", "host", NULL};
@@ -47,11 +52,22 @@ static const struct ceil_option option_rows[] = {
                "only these variants: `gpuceil list variants` names them"),
 	OPTION(dtypes, "dtype", CEIL_O_LIST, "LIST", "What to measure", NULL,
                "only these element types: fp64 fp32 tf32 bf16 fp16 ..."),
+	OPTION(shape, "shape", CEIL_O_TEXT, "M,N,K", "What to measure", NULL,
+               "gemm: the ceiling of exactly this product, C(m,n) = A(m,k) B(k,n)"),
+	OPTION(shapes, "shapes", CEIL_O_TEXT, "FILE", "What to measure", NULL,
+               "gemm: the ceilings of a CSV file's products, columns m,n,k,dtype,count, and that "
+               "of the whole list, weighted by FLOP"),
+	OPTION(algorithm, "algo", CEIL_O_TEXT, "TEXT", "What to measure", NULL,
+               "gemm: this algorithm alone, in the words of records.csv: 'id=66 tile=201 ...'"),
+	OPTION(patterns, "pattern", CEIL_O_LIST, "LIST", "What to measure", NULL,
+               "timed data: normal (default), zeros, constant, integers; several give a row each"),
+	OPTION(duty, "duty", CEIL_O_DOUBLE, "RATIO", "What to measure", NULL,
+               "a row between burst and sustained: this share of the time is work, 0.05 to 0.95"),
 	OPTION(quick, "quick", CEIL_O_FLAG, NULL, "What to measure", NULL,
                "the best known forms only, in a minute; good for a health check"),
 	OPTION(budget_ns, "budget", CEIL_O_DURATION, "TIME", "What to measure", NULL,
                "seconds, or 90s, 2m: drops sustained rows first, then sweeps, then variants; "
-               "default 4m, with --quick 1m"),
+               "default 4m, with --quick 1m; more than 4m measures further shapes"),
 	OPTION(seed, "seed", CEIL_O_U64, "N", "What to measure", NULL,
                "of the random data; the same seed gives the same data everywhere; default 1"),
 	OPTION(gpus, "gpu", CEIL_O_LIST, "LIST", "Where", NULL,
@@ -60,6 +76,8 @@ static const struct ceil_option option_rows[] = {
                "which devices; default all"),
 	OPTION(busy, "busy", CEIL_O_CHOICE, "WHAT", "Where", busy_names,
                "what to do with a GPU on which someone else works; default skip"),
+	OPTION(one_by_one, "one-by-one", CEIL_O_FLAG, NULL, "Where", NULL,
+               "one GPU at a time; default is all at once, as a job uses them"),
 	OPTION(expect_gpus, "expect-gpus", CEIL_O_U64, "N", "Where", NULL,
                "fewer GPUs than N are an error: for health checks of known nodes"),
 	OPTION(output, "output", CEIL_O_TEXT, "DIR", "Results", NULL,
@@ -89,6 +107,7 @@ const struct ceil_command ceil_command_bench = {
 	.examples = "gpuceil bench\teverything, in about four minutes\n"
 		    "gpuceil bench --quick\ta health check in a minute\n"
 		    "gpuceil bench gemm --dtype bf16\tmatrix products of one type\n"
+		    "gpuceil bench gemm --shapes layers.csv\tthe products of a model of yours\n"
 		    "gpuceil bench dram --gpu 0,1 --output /tmp/r\tmemory of two GPUs\n",
 	.run = run_bench,
 };
@@ -106,6 +125,9 @@ struct session {
 	struct ceil_monitor monitor;
 	struct ceil_record *ceilings; /* for the table at the end */
 	size_t ceiling_count, ceiling_cap;
+	const struct ceil_shapes *shapes; /* of the user's; empty: none */
+	struct ceil_blend blends[CEIL_MAX_DEVICES][CEIL_REGIME_COUNT]; /* of them, by lane */
+	struct ceil_twins twins;
 	bool bad;                /* a row makes the exit status 1 */
 	struct ceil_error first; /* the first failure to write; measuring goes on */
 };
@@ -135,6 +157,34 @@ static void keep(struct session *s, const struct ceil_record *r, bool is_ceiling
 	s->ceilings[s->ceiling_count++] = *r;
 }
 
+/* A shape's ceiling counts in its device's list, once per pattern that is the variant's own. */
+static void blend(struct session *s, const struct ceil_device *dev, const struct ceil_point *p,
+                  const struct ceil_record *r)
+{
+	const uint64_t count = ceil_shapes_count(s->shapes, p);
+
+	for (size_t i = 0; i < s->lane_count && count && p->pattern == p->variant->pattern; i++) {
+		if (s->lanes[i].dev == dev)
+			ceil_blend_add(&s->blends[i][p->regime], r, count);
+	}
+}
+
+/* The rows of the whole list, behind those of its shapes. */
+static void keep_blends(struct session *s)
+{
+	for (size_t i = 0; i < s->lane_count && s->o->shapes; i++) {
+		for (int g = 0; g < CEIL_REGIME_COUNT; g++) {
+			const struct ceil_blend *b = &s->blends[i][g];
+			struct ceil_record r;
+
+			if (b->shapes + b->missing == 0)
+				continue;
+			ceil_blend_record(b, s->o->shapes, &r);
+			keep(s, &r, /* is_ceiling= */ true);
+		}
+	}
+}
+
 static void on_outcome(void *user, const struct ceil_device *dev, const struct ceil_outcome *o,
                        const char *role, bool is_ceiling)
 {
@@ -144,17 +194,25 @@ static void on_outcome(void *user, const struct ceil_device *dev, const struct c
 
 	ceil_record_fill(&r, o, &dev->props, role);
 	ceil_screen_row(&s->screen, dev->props.label, o);
+	note_failure(s, ceil_twins_judge(&s->twins, &r, &err), &err);
 	keep(s, &r, is_ceiling);
+	if (is_ceiling)
+		blend(s, dev, &o->point, &r);
 	note_failure(s, ceil_run_add_samples(s->run, &r, o, &err), &err);
 }
 
 static void on_absent(void *user, const struct ceil_device_props *props, const struct ceil_point *p,
                       enum ceil_row_status status, const char *reason, bool is_ceiling)
 {
+	struct session *s = user;
 	struct ceil_record r;
 
 	ceil_record_absent(&r, p, props, status, reason);
-	keep(user, &r, is_ceiling);
+	keep(s, &r, is_ceiling);
+	for (size_t i = 0; i < s->lane_count && is_ceiling; i++) {
+		if (&s->lanes[i].dev->props == props)
+			blend(s, s->lanes[i].dev, p, &r);
+	}
 }
 
 static void on_progress(void *user, const struct ceil_device *dev,
@@ -345,6 +403,7 @@ static enum ceil_status measure(struct session *s, bool *ret_hung, struct ceil_e
 	const struct ceil_policy policy = {
 		.seed = s->o->seed,
 		.deadline_ns = s->o->budget_ns ? ceil_now_ns() + s->o->budget_ns : 0,
+		.one_by_one = s->o->one_by_one,
 	};
 	const struct ceil_events events = events_of(s);
 	enum ceil_status st = CEIL_OK;
@@ -424,6 +483,7 @@ static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t fr
 	int status;
 
 	ceil_screen_close(&s->screen);
+	keep_blends(s);
 	hung |= !ceil_monitor_end(&s->monitor, s->info);
 	write_denominators(s);
 	print_results(s, f);
@@ -473,24 +533,79 @@ static int run_session(struct session *s, const struct ceil_filter *f,
 	return finish(s, st, hung, from_ns, err);
 }
 
-static enum ceil_status read_filter(const struct options *o, int argc, char **argv,
-                                    struct ceil_filter *ret_f, struct ceil_error *err)
+/* Shapes and algorithms are the gemm bench's: it is meant where none is named. */
+static enum ceil_status read_gemm(const struct options *o, struct ceil_shapes *shapes,
+                                  struct ceil_filter *f, struct ceil_error *err)
 {
-	*ret_f = (struct ceil_filter){.variants = o->variants,
-	                              .dtypes = o->dtypes,
-	                              .backend = o->backend ? backend_names[o->backend] : NULL,
-	                              .quick = o->quick};
-	for (int i = 1; i <= argc; i++) {
-		const enum ceil_status st = ceil_list_add(&ret_f->benches, argv[i], err);
+	const char *option = o->shape ? "shape" : o->shapes ? "shapes" : "algo";
+	const bool named = f->benches.count > 0;
+	enum ceil_status st = CEIL_OK;
+
+	if (!o->shape && !o->shapes && !o->algorithm)
+		return CEIL_OK;
+	if (named && (f->benches.count > 1 || strcmp(f->benches.item[0], "gemm") != 0))
+		return ceil_fail(err, CEIL_E_USAGE, "--%s is for the bench gemm alone", option);
+	if (o->algorithm && strncmp(o->algorithm, "id=", 3) != 0)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--algo %.60s: an algorithm begins with 'id=', as in the column "
+		                 "algorithm of records.csv",
+		                 o->algorithm);
+	if (!named)
+		st = ceil_list_add(&f->benches, "gemm", err);
+	if (st == CEIL_OK && o->shape)
+		st = ceil_shapes_parse(shapes, o->shape, err);
+	if (st == CEIL_OK && o->shapes)
+		st = ceil_shapes_read(shapes, o->shapes, err);
+	f->own = shapes->v;
+	f->own_count = shapes->count;
+	f->algorithm = o->algorithm;
+	return st;
+}
+
+static enum ceil_status read_data(const struct options *o, struct ceil_filter *f,
+                                  struct ceil_error *err)
+{
+	for (size_t i = 0; i < o->patterns.count; i++) {
+		enum ceil_pattern p;
+		const enum ceil_status st = ceil_pattern_parse(o->patterns.item[i], &p, err);
 
 		if (st != CEIL_OK)
 			return st;
+		f->patterns |= 1u << p;
 	}
-	return ceil_filter_check(ret_f, err);
+	/* Below, half a second of work takes too long; above, no idle time is left to sleep in. */
+	if (isnan(o->duty))
+		return CEIL_OK;
+	if (!(o->duty >= 0.05 && o->duty <= 0.95))
+		return ceil_fail(err, CEIL_E_USAGE, "--duty %g: from 0.05 to 0.95", o->duty);
+	f->duty = o->duty;
+	return CEIL_OK;
 }
 
-static int run_with(const struct options *o, const struct ceil_filter *f,
-                    const struct ceil_run_setup *setup)
+static enum ceil_status read_filter(const struct options *o, int argc, char **argv,
+                                    struct ceil_shapes *shapes, struct ceil_filter *ret_f,
+                                    struct ceil_error *err)
+{
+	enum ceil_status st;
+
+	*ret_f = (struct ceil_filter){.variants = o->variants,
+	                              .dtypes = o->dtypes,
+	                              .backend = o->backend ? backend_names[o->backend] : NULL,
+	                              .quick = o->quick,
+	                              .more = budget_s(o) > DEFAULT_BUDGET_S};
+	for (int i = 1; i <= argc; i++) {
+		st = ceil_list_add(&ret_f->benches, argv[i], err);
+		if (st != CEIL_OK)
+			return st;
+	}
+	st = ceil_filter_check(ret_f, err);
+	if (st == CEIL_OK)
+		st = read_gemm(o, shapes, ret_f, err);
+	return st == CEIL_OK ? read_data(o, ret_f, err) : st;
+}
+
+static int run_with(const struct options *o, const struct ceil_shapes *shapes,
+                    const struct ceil_filter *f, const struct ceil_run_setup *setup)
 {
 	struct ceil_error err = {CEIL_OK, ""};
 	struct session *s = ceil_alloc(1, sizeof(*s), &err);
@@ -505,6 +620,7 @@ static int run_with(const struct options *o, const struct ceil_filter *f,
 	if (!s)
 		return ceil_cli_error(&err);
 	s->o = o;
+	s->shapes = shapes;
 	if (ceil_inventory_open(&wanted, &s->inv, &err) != CEIL_OK) {
 		status = ceil_cli_error(&err);
 	} else if (o->dry_run) {
@@ -519,6 +635,7 @@ static int run_with(const struct options *o, const struct ceil_filter *f,
 	ceil_inventory_close(&s->inv);
 	json_decref(s->info);
 	free(s->ceilings);
+	ceil_twins_done(&s->twins);
 	free(s);
 	return status;
 }
@@ -526,7 +643,8 @@ static int run_with(const struct options *o, const struct ceil_filter *f,
 /* @words: the command line as it was typed; parsing moves argv about. */
 static int run_words(int argc, char **argv, char **words)
 {
-	struct options o = {.seed = 1};
+	struct options o = {.seed = 1, .duty = (double)NAN};
+	struct ceil_shapes shapes = {NULL, 0, 0};
 	struct ceil_filter f;
 	struct ceil_error err = {CEIL_OK, ""};
 	struct ceil_run_setup setup = {.argc = argc, .argv = words, .command = "bench"};
@@ -535,13 +653,18 @@ static int run_words(int argc, char **argv, char **words)
 
 	if (!ceil_cli_parse(&ceil_command_bench, argc, argv, &o, &named, &status))
 		return status;
-	if (read_filter(&o, named, argv, &f, &err) != CEIL_OK)
+	if (read_filter(&o, named, argv, &shapes, &f, &err) != CEIL_OK) {
+		ceil_shapes_done(&shapes);
 		return ceil_cli_error(&err);
+	}
 	setup.seed = o.seed;
 	setup.quick = o.quick;
 	setup.budget_s = budget_s(&o);
+	ceil_info_clean(&setup);
 	ceil_cancel_install();
-	return run_with(&o, &f, &setup);
+	status = run_with(&o, &shapes, &f, &setup);
+	ceil_shapes_done(&shapes);
+	return status;
 }
 
 static int run_bench(int argc, char **argv)

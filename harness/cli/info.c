@@ -4,9 +4,13 @@
 #include "harness/analysis/record.h"
 #include "harness/base/clock.h"
 #include "harness/base/version.h"
+#ifdef CEIL_HAVE_CUDA
+#include "harness/device/cublaslt.h"
+#endif
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -84,6 +88,41 @@ static json_t *environment(void)
 	return o;
 }
 
+void ceil_info_clean(struct ceil_run_setup *setup)
+{
+#ifdef CEIL_HAVE_CUDA
+	ceil_lt_clean_environment(setup->unset, sizeof(setup->unset));
+#else
+	setup->unset[0] = '\0';
+#endif
+}
+
+/* What computes on the GPUs: loaded here where there are any, as the benches will. */
+static json_t *libraries(const struct ceil_inventory *inv)
+{
+	json_t *o = json_object();
+#ifdef CEIL_HAVE_CUDA
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_lt_info lt;
+	bool gpus = false;
+
+	for (size_t i = 0; i < inv->found_count; i++)
+		gpus |= strcmp(inv->found[i].backend->name, "cuda") == 0;
+	if (!gpus)
+		return o;
+	if (ceil_lt_info_read(&lt, &err) != CEIL_OK) {
+		json_object_set_new(o, "cublaslt", json_null());
+		json_object_set_new(o, "cublaslt_reason", text(err.text));
+		return o;
+	}
+	json_object_set_new(o, "cublaslt", text(lt.path));
+	json_object_set_new(o, "cublaslt_version", text(lt.version));
+#else
+	(void)inv;
+#endif
+	return o;
+}
+
 static json_t *command_line(const struct ceil_run_setup *setup)
 {
 	json_t *a = json_array();
@@ -156,6 +195,8 @@ json_t *ceil_info_make(const struct ceil_run_setup *setup, const struct ceil_inv
 	json_object_set_new(info, "budget_s", number(setup->budget_s));
 	json_object_set_new(info, "system", system_facts());
 	json_object_set_new(info, "environment", environment());
+	json_object_set_new(info, "environment_unset", text(setup->unset));
+	json_object_set_new(info, "libraries", libraries(inv));
 	json_object_set_new(info, "telemetry", telemetry(inv));
 	json_object_set_new(info, "devices", found);
 	json_object_set_new(info, "missing", missing);

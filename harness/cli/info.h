@@ -15,7 +15,14 @@ struct ceil_run_setup {
 	uint64_t seed;
 	double budget_s;
 	bool quick;
+	char unset[256]; /* variables that ceil_info_clean took out of the environment */
 };
+
+/*
+ * ceil_info_clean - unsets what would make a library compute in another type than asked, and notes
+ * it in setup->unset. Before any thread starts.
+ */
+void ceil_info_clean(struct ceil_run_setup *setup);
 
 /* ceil_info_make - tool, system, command, policy, libraries, devices. NULL if there is no memory.
  */
