@@ -82,6 +82,7 @@ static void test_two_sockets(void)
 	ok(isnan(t->all.max_mhz), "no clock without cpufreq");
 	ok(t->cpu_name[0], "the CPU has a name: %s", t->cpu_name);
 	ok(ceil_topology_node(t, 1) == &t->node[1], "node 1 is found by its number");
+	is_u64(ceil_topology_nodes(t), 3, "both are in the set");
 	ok(!ceil_topology_node(t, 2) && !ceil_topology_node(t, -1), "others are not");
 	ceil_topology_close(t);
 	ceil_topology_close(NULL);

@@ -10,6 +10,8 @@
 #define CLOCK_DOWN 0.98
 /* A streaming kernel reaches 0.9 to 0.98 of the pins; below 0.8 something else is in the way. */
 #define MEMORY_FULL 0.80
+/* Pinned copies reach 0.95 of the link, pageable ones a third; half of it is far from both. */
+#define LINK_STARVED 0.50
 /* Multiply-add loops reach 0.99 of issue, good matrix products 0.95; 0.9 leaves room for tails. */
 #define ISSUE_FULL 0.90
 
@@ -21,6 +23,12 @@ static bool is_host(const struct ceil_limit_facts *f)
 static bool is_latency(const struct ceil_limit_facts *f)
 {
 	return f->resource == CEIL_R_LAUNCH || f->resource == CEIL_R_LATENCY;
+}
+
+/* Copies that the host stages or starts too slowly leave the link idle for most of the time. */
+static bool is_starved(const struct ceil_limit_facts *f)
+{
+	return f->resource == CEIL_R_HOSTLINK && f->of_theoretical < LINK_STARVED;
 }
 
 static bool is_link(const struct ceil_limit_facts *f)
@@ -66,6 +74,10 @@ static bool is_unknown(const struct ceil_limit_facts *f)
 const struct ceil_limit_rule ceil_limit_rules[] = {
 	{"host", "it runs on the CPUs and memory of the host, or on its storage", is_host},
 	{"latency", "one operation waits for the one before: launches, pointer chases", is_latency},
+	{"host",
+         "a copy between host and GPU below 0.50 of its link: the host stages it, or it is too "
+         "small",
+         is_starved},
 	{"link", "bytes cross PCIe, NVLink or the network", is_link},
 	{"thermal", "a thermal limit, hardware slowdown or power brake was active during it",
          is_thermal},

@@ -20,8 +20,8 @@ struct ceil_device_props {
 	int vector_bits, fma_pipes;        /* host: widest vectors, FMA pipes; 0 unknown */
 	bool integrated;                   /* memory shared with the host */
 	double max_sm_mhz, max_memory_mhz; /* NAN: unknown */
-	int host_nodes;  /* NUMA nodes of the host that have cores we may use; 0 unknown */
-	double c2c_gb_s; /* NVLink-C2C to the host, one direction; NAN or 0: none */
+	uint64_t host_nodes; /* bit n: NUMA node n of the host has cores we may use; 0: unknown */
+	double c2c_gb_s;     /* NVLink-C2C to the host, one direction; NAN or 0: none */
 	/* Among those that measure together: GPUs of a process, or processes. 0 of 0: alone. */
 	uint32_t rank, ranks;
 	/* The slowest way between them, of one rank and one direction; 0: unknown. */

@@ -665,7 +665,7 @@ static void know_host(struct cuda_device *d)
 	struct ceil_error ignored;
 
 	if (ceil_topology_open(&d->topology, &ignored) == CEIL_OK)
-		d->base.props.host_nodes = (int)d->topology->node_count;
+		d->base.props.host_nodes = ceil_topology_nodes(d->topology);
 }
 
 static enum ceil_status cuda_open(int ordinal, struct ceil_device **ret_dev, struct ceil_error *err)

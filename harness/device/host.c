@@ -62,7 +62,7 @@ static void fill_props(const struct ceil_topology *t, const struct ceil_cores *c
 		.llc_bytes = c->llc_bytes,
 		.sm_count = (int)c->count,
 		.numa_node = c->node,
-		.host_nodes = (int)t->node_count,
+		.host_nodes = ceil_topology_nodes(t),
 		.vector_bits = t->vector_bits,
 		.fma_pipes = t->fma_pipes,
 		.max_sm_mhz = c->max_mhz,

@@ -414,6 +414,17 @@ int ceil_topology_node_of(const struct ceil_topology *t, const void *ptr)
 	return node;
 }
 
+uint64_t ceil_topology_nodes(const struct ceil_topology *t)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < t->node_count; i++) {
+		if (t->node[i].node < 64)
+			bits |= UINT64_C(1) << t->node[i].node;
+	}
+	return bits;
+}
+
 const struct ceil_cores *ceil_topology_node(const struct ceil_topology *t, int node)
 {
 	for (size_t i = 0; i < t->node_count; i++) {

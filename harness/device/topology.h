@@ -69,6 +69,9 @@ void ceil_topology_free(void *ptr, uint64_t bytes); /* NULL is a no-op */
 /* ceil_topology_node_of - the NUMA node of the page at ptr, which was touched; -1: not told. */
 int ceil_topology_node_of(const struct ceil_topology *t, const void *ptr);
 
+/* ceil_topology_nodes - bit n: node n has cores that we may use; nodes above 63 have no bit. */
+uint64_t ceil_topology_nodes(const struct ceil_topology *t);
+
 /* ceil_topology_node - the cores and memory of a NUMA node by the system's index, or NULL. */
 const struct ceil_cores *ceil_topology_node(const struct ceil_topology *t, int node);
 

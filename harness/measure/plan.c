@@ -182,7 +182,9 @@ static double launch_s(const struct ceil_point *p, const struct ceil_launch *l,
 	struct ceil_work w = {0};
 
 	p->bench->work(p, l, &w);
-	const double wire_s = w.bytes_payload / (host ? 2e9 : 100e9);
+	/* Between GPUs, or to the host by PCIe 4.0 x16: slower links make the plan too hopeful. */
+	const double link_s = p->variant->resource == CEIL_R_HOSTLINK ? w.bytes_wire / 25e9 : 0.0;
+	const double wire_s = fmax(link_s, w.bytes_payload / (host ? 2e9 : 100e9));
 
 	return fmax(wire_s, fmax((w.bytes_read + w.bytes_written) / bytes_per_s(d, host),
 	                         w.flops / flops_per_s(d, p->variant)));

@@ -107,7 +107,7 @@ static void test_on_node(struct ceil_device *dev, enum ceil_memory memory)
 
 	if (!ok(t != NULL, "the host is known"))
 		return;
-	is_int(dev->props.host_nodes, (long long)t->node_count, "with its nodes");
+	is_u64(dev->props.host_nodes, ceil_topology_nodes(t), "with its nodes");
 	b.numa_node = t->node[0].node;
 	if (cuda->alloc(dev, &b, &ptr, &err) == CEIL_E_UNSUPPORTED) {
 		skip("memory on a node", err.text);
