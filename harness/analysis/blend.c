@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "harness/base/text.h"
 
@@ -32,7 +33,8 @@ static void name_row(const struct ceil_blend *b, const char *name, struct ceil_r
 	ceil_copy(r->gpu_uuid, sizeof(r->gpu_uuid), from->gpu_uuid);
 	ceil_copy(r->driver, sizeof(r->driver), from->driver);
 	ceil_copy(r->tool_version, sizeof(r->tool_version), from->tool_version);
-	ceil_copy(r->ceiling, sizeof(r->ceiling), "gemm.list");
+	ceil_append(r->ceiling, sizeof(r->ceiling), "%sgemm.list",
+	            strcmp(from->backend, "host") == 0 ? "host." : "");
 	if (from->regime[0])
 		ceil_append(r->ceiling, sizeof(r->ceiling), ".%s", from->regime);
 	ceil_copy(r->regime, sizeof(r->regime), from->regime);
