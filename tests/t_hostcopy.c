@@ -263,7 +263,7 @@ static void test_refused(void)
 	p = point("memcpy.threads", "4xLLC");
 	d = (struct ceil_device_props){.llc_bytes = 480 * MIB, .free_bytes = 3 * GIB};
 	is_int(bench->shape(&p, &d, &l, buf, &err), CEIL_E_UNSUPPORTED, "caches of 480 MiB");
-	has_text(err.text, "3.75 GiB", "need arrays of 1.9 GiB");
+	has_text(err.text, "3.8 GiB", "need arrays of 1.9 GiB");
 }
 
 /* ---- the host's twin, and the check */
