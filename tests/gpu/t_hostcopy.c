@@ -1,0 +1,139 @@
+/* The hostcopy bench on a real GPU: every variant copies and is checked; a wrong bit is seen. */
+#include "bench/hostcopy.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/device/cuda.h"
+#include "harness/device/cuda_copy.h"
+#include "harness/device/topology.h"
+#include "harness/measure/loop.h"
+#include "tests/tap.h"
+
+static const struct ceil_bench *const bench = &ceil_hostcopy_bench;
+
+/* A short measurement: that a row comes out is tested, not what stands in it. */
+static const struct ceil_effort little = {.name = "search",
+                                          .min_samples = 2,
+                                          .max_samples = 3,
+                                          .sample_ns = 100000,
+                                          .budget_ns = 50000000,
+                                          .precision = 0.5};
+
+static void test_point(struct ceil_meter *m, const struct ceil_point *p)
+{
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	const enum ceil_status st = ceil_meter_point(m, p, &little, CEIL_SEARCH, &o, &err);
+	const double value = ceil_outcome_value(&o);
+
+	ok(st == CEIL_OK && o.status == CEIL_ROW_OK && o.checked, "%s %s: ok and checked: %s",
+	   p->variant->name, p->cas->name, o.reason);
+	ok(value > 0.0, "%s %s: %g %s", p->variant->name, p->cas->name, value,
+	   ceil_unit_name(p->variant->unit));
+	ceil_outcome_done(&o);
+}
+
+static bool small_enough(const struct ceil_case *c)
+{
+	return c->axis[0] <= (getenv("GPUCEIL_TEST_SMALL") ? 65536u : 1u << 26);
+}
+
+static void test_variants(struct ceil_device *dev)
+{
+	const struct ceil_meter_options options = {.seed = 5};
+	struct ceil_meter *m = NULL;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	if (!ok(ceil_meter_open(dev, &options, &m, &err) == CEIL_OK, "a meter %s", err.text))
+		return;
+	for (size_t i = 0; i < bench->variant_count; i++) {
+		for (size_t c = 0; c < bench->case_count; c++) {
+			const struct ceil_point p = {.bench = bench,
+			                             .variant = &bench->variants[i],
+			                             .cas = &bench->cases[c]};
+
+			if (strcmp(p.variant->backend, "cuda") == 0 &&
+			    strcmp(p.cas->backend, "cuda") == 0 &&
+			    bench->applies(&p, &dev->props) && small_enough(p.cas))
+				test_point(m, &p);
+		}
+	}
+	ceil_meter_close(m);
+}
+
+/* A bit that changes on the way, in either direction of a copy both ways. */
+static void test_wrong(struct ceil_device *dev, enum ceil_copy_buffer spoilt)
+{
+	const struct ceil_case cas = {.name = "odd", .axis = {12288, 0}};
+	struct ceil_point p = {.bench = bench, .cas = &cas};
+	struct ceil_buffer buf[CEIL_MAX_BUFS] = {{0}};
+	struct ceil_launch l = {0};
+	struct ceil_error err = {CEIL_OK, ""};
+	uint32_t candidates;
+
+	for (size_t i = 0; i < bench->variant_count; i++) {
+		if (strcmp(bench->variants[i].name, "both.ce.pinned") == 0)
+			p.variant = &bench->variants[i];
+	}
+	ok(bench->shape(&p, &dev->props, &l, buf, &err) == CEIL_OK &&
+	           dev->backend->bind(dev, &l, &err) == CEIL_OK,
+	   "12 KiB both ways %s", err.text);
+	for (int i = 0; i < CEIL_COPY_BUFFERS; i++)
+		ok(dev->backend->alloc(dev, &buf[i], &l.buf[i], &err) == CEIL_OK &&
+		           dev->backend->fill(dev, &buf[i], l.buf[i], i, CEIL_NORMAL, 1, &err) ==
+		                   CEIL_OK,
+		   "memory %s", err.text);
+	ok(bench->prepare(&p, dev, &l, &candidates, &err) == CEIL_OK &&
+	           p.variant->launch(&l, &err) == CEIL_OK,
+	   "a copy both ways %s", err.text);
+	is_int(bench->check(&p, dev, &l, buf, 1, &err), CEIL_OK, "is right");
+	((unsigned char *)l.buf[spoilt])[12287] ^= 128;
+	is_int(bench->check(&p, dev, &l, buf, 1, &err), CEIL_E_WRONG, "one bit is not");
+	bench->release(&l);
+	for (int i = 0; i < CEIL_COPY_BUFFERS; i++)
+		dev->backend->free(dev, &buf[i], l.buf[i]);
+}
+
+/* The thread is bound while the state is open, and free after it. */
+static void test_binding(struct ceil_device *dev)
+{
+	const struct ceil_topology *t = ceil_cuda_topology(dev);
+	struct ceil_launch_state *state = NULL;
+	struct ceil_error err;
+	cpu_set_t before, during, after;
+
+	is_int(ceil_cuda_copy_open(dev, 999, &state, &err), CEIL_E_UNSUPPORTED, "no such node");
+	if (!t || sched_getaffinity(0, sizeof(before), &before) != 0) {
+		skip("binding", "the affinity cannot be read");
+		return;
+	}
+	is_int(ceil_cuda_copy_open(dev, t->node[0].node, &state, &err), CEIL_OK, "a node");
+	(void)sched_getaffinity(0, sizeof(during), &during);
+	ceil_launch_state_close(state);
+	(void)sched_getaffinity(0, sizeof(after), &after);
+	is_int(CPU_COUNT(&during), 1, "one core while it is open");
+	ok(CPU_EQUAL(&before, &after), "and as before after it");
+}
+
+int main(void)
+{
+	const struct ceil_backend *cuda = ceil_backend_find("cuda");
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_device *dev = NULL;
+	int count = 0;
+
+	if (!cuda)
+		skip_all("this build has no CUDA backend");
+	if (cuda->count(&count, &err) != CEIL_OK || count == 0)
+		skip_all(err.text);
+	if (!ok(cuda->open(0, &dev, &err) == CEIL_OK, "device 0 opens: %s", err.text))
+		return done_testing();
+	test_variants(dev);
+	test_wrong(dev, CEIL_COPY_HOST);
+	test_wrong(dev, CEIL_COPY_BACK_HOST);
+	test_binding(dev);
+	cuda->close(dev);
+	return done_testing();
+}
