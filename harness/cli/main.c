@@ -4,6 +4,7 @@
 #include "harness/base/version.h"
 #include "harness/cli/commands.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -65,8 +66,14 @@ static void print_help(FILE *f)
 	      f);
 }
 
-static int print_version(void)
+static int print_version(int argc)
 {
+	struct ceil_error err = {CEIL_OK, ""};
+
+	if (argc > 2) {
+		(void)ceil_fail(&err, CEIL_E_USAGE, "--version takes no argument");
+		return ceil_cli_error(&err);
+	}
 	printf("gpuceil %s (%s)\nbuilt with %s, CUDA %s\n", ceil_version(), ceil_git_commit(),
 	       ceil_compiler(), ceil_cuda_toolkit());
 	return CEIL_EXIT_OK;
@@ -81,20 +88,19 @@ static int unknown_command(const char *name)
 		names[i] = ceil_commands[i]->name;
 	const char *near = ceil_suggest(name, names);
 
-	(void)ceil_fail(&err, CEIL_E_USAGE,
-	                "unknown command '%s'%s%s%s; `gpuceil --help` shows all", name,
-	                near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+	(void)ceil_fail(&err, CEIL_E_USAGE, "unknown command '%s'%s%s%s `gpuceil --help` shows all",
+	                name, near ? ": did you mean '" : ";", near ? near : "", near ? "'?" : "");
 	return ceil_cli_error(&err);
 }
 
-int main(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
 	if (argc < 2) {
 		print_help(stderr);
 		return CEIL_EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--version") == 0)
-		return print_version();
+		return print_version(argc);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
 	    strcmp(argv[1], "help") == 0) {
 		print_help(stdout);
@@ -105,4 +111,22 @@ int main(int argc, char **argv)
 			return ceil_commands[i]->run(argc - 1, argv + 1);
 	}
 	return unknown_command(argv[1]);
+}
+
+/* An answer that did not arrive is a failure: a script must not take nothing for one. */
+static int delivered(int status)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+
+	errno = 0; /* what it says now may be of another file */
+	if ((fflush(stdout) == 0 && !ferror(stdout)) || status > CEIL_EXIT_BAD)
+		return status;
+	(void)ceil_fail(&err, CEIL_E_IO, "standard output cannot be written: %s",
+	                errno ? strerror(errno) : "a part of it was lost");
+	return ceil_cli_error(&err);
+}
+
+int main(int argc, char **argv)
+{
+	return delivered(run_command(argc, argv));
 }

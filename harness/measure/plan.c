@@ -110,8 +110,8 @@ static enum ceil_status check_list(const struct ceil_list *list, enum name_kind 
 		const char *near = ceil_suggest(list->item[i], names);
 
 		return ceil_fail(err, CEIL_E_USAGE,
-		                 "unknown %s '%s'%s%s%s; `gpuceil list %s` shows all", what,
-		                 list->item[i], near ? ": did you mean '" : "", near ? near : "",
+		                 "unknown %s '%s'%s%s%s `gpuceil list %s` shows all", what,
+		                 list->item[i], near ? ": did you mean '" : ";", near ? near : "",
 		                 near ? "'?" : "", where);
 	}
 	return CEIL_OK;

@@ -1,0 +1,45 @@
+#!/bin/sh
+# The command line of gpuceil: what it refuses and in which words, and answers that cannot be given.
+. tests/scripts/tap.sh
+. tests/worlds.sh
+
+machine plain
+export GPUCEIL_LIB_NVML=/nonexistent/libnvidia-ml.so.1
+
+# refuses WORDS ARGUMENT...: exit 2, one line on stderr with these words, nothing on stdout.
+refuses() {
+	words=$1
+	shift
+	said=$("$gpuceil" "$@" 2>&1 >"$work/out")
+	is "$? $(wc -c <"$work/out") $(echo "$said" | wc -l)" "2 0 1" "gpuceil $*: exit 2, one line"
+	has "$said" "$words" "gpuceil $*: says what is wrong"
+}
+
+refuses "unknown command 'bech': did you mean 'bench'? \`gpuceil --help\` shows all" bech
+refuses "unknown command 'zzz'; \`gpuceil --help\` shows all" zzz
+refuses "unknown bench 'gem': did you mean 'gemm'? \`gpuceil list benches\` shows all" bench gem
+refuses "unknown variant 'zzz'; \`gpuceil list variants\` shows all" bench --variant zzz
+refuses "unknown type 'bf17': did you mean 'bf16'?" bench --dtype bf17
+refuses "nothing to measure" bench dram --dtype bf16
+refuses "--gpu 9: there is no such GPU here; there are none" bench --gpu 9
+refuses "0 is too short" bench --budget 0
+refuses "\"soon\" is not a duration" bench --budget soon
+refuses "\"-1\" is not a whole number" bench --seed -1
+refuses "\"maybe\" is none of skip, run, fail" bench --busy maybe
+refuses "unknown option --outptu: did you mean --output?" bench --outptu x
+refuses "the value is missing" bench --output
+refuses "cannot make folder /dev/null" bench --output /dev/null/run
+refuses "--version takes no argument" --version 2
+
+# An answer that did not arrive is no success, whoever asks.
+for command in --version --help "list columns" "list devices" "bench --help" "bench --dry-run" doctor; do
+	# shellcheck disable=SC2086 # split into words
+	said=$("$gpuceil" $command 2>&1 >/dev/full)
+	is $? 2 "gpuceil $command >/dev/full: exit 2"
+	has "$said" "standard output cannot be written: No space left on device" "and why"
+done
+
+"$gpuceil" >"$work/out" 2>"$work/said"
+is "$? $(wc -c <"$work/out")" "2 0" "no command: exit 2, nothing on stdout"
+has "$(cat "$work/said")" "Usage: gpuceil COMMAND" "but the help"
+done_testing
