@@ -73,6 +73,15 @@ has "$out" "bf16" "gets a suggestion"
 mfu 2 "a type without a figure" --model gpt2 --tokens-per-s 1e5 --part A100 --dtype e4m3
 has "$out" "no e4m3 figure is known" "is told"
 
+mfu 0 "a sparse figure" --model gpt2 --tokens-per-s 1e5 --peak-tflops 1979
+has "$out" "1979 is the sparse bf16 figure of H100 SXM; the dense one is 989.4" "is warned about"
+mfu 0 "a dense figure" --model gpt2 --tokens-per-s 1e5 --peak-tflops 312
+has_not "$out" "sparse" "is not"
+mfu 0 "sums in fp16" --model gpt2 --tokens-per-s 1e5 --peak-tflops 330.3 --dtype fp16
+has_not "$out" "sparse" "are dense too"
+mfu 0 "another vendor's" --model gpt2 --tokens-per-s 1e5 --peak-tflops 1307.4
+has_not "$out" "sparse" "is not"
+
 # ---- ceilings
 mkdir -p "$work/run"
 csv=$work/run/ceilings.csv

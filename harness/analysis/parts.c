@@ -24,9 +24,13 @@
  * datasheet or whitepaper; where no clock stands beside them, the note says so. */
 #define DATE        ", 2026-11-30"
 #define XLA_STAS    "XLA cuda_core_info_table.cc; ml-engineering accelerator tables" DATE
+#define A100_PCIE   "XLA cuda_core_info_table.cc; watts of thundercompute.com A100 specs" DATE
+#define V100_SXM    "XLA cuda_core_info_table.cc; V100 whitepaper as quoted by maosong.website" DATE
+#define H100_PCI    "H100 whitepaper as quoted by XLA's table; kunwar.page hardware reference" DATE
 #define DATASHEETS  "datasheet figures as quoted by hmc-tech.com and llm.c llmc/mfu.h" DATE
 #define HOPPER      "H100 whitepaper v1.04 table 3 as quoted by XLA's table; ml-engineering tables" DATE
 #define NVL_BRIEF   "H200 NVL product brief; torchtitan tools/utils.py" DATE
+#define NVL_H200    "H200 NVL product brief; torchtitan tools/utils.py; NVLink: gixtools.net" DATE
 #define BLACKWELL   "glennklockwood.com B200 and B300; ml-engineering accelerator tables" DATE
 #define CHINA_PARTS "H20 and H800 tables of public reviews; NVLink of nccl threads" DATE
 #define ADA_HALF    "NVIDIA L40 and L20 tables (technical.city, topcpu.net)" DATE
@@ -217,7 +221,8 @@ static const struct ceil_published gb300[] = {
 	TENSOR(E4M3, NODTYPE, 5000, 0, NO_CLOCK),
 };
 
-/* Oldest first, then the way NVIDIA lists them. Watts and NVLink only where a source was read. */
+/* Oldest first, then the way NVIDIA lists them. Watts and NVLink only where a source was read; PCIe
+ * cards have NVLink only where a bridge joins them. */
 const struct ceil_part ceil_parts[] = {
 	{.name = "V100 SXM2 16GB",
          .match = "V100-SXM2-16GB",
@@ -229,8 +234,9 @@ const struct ceil_part ceil_parts[] = {
          .memory_bits = 4096,
          .memory_gb_s = 900,
          .nvlink_gb_s = 150,
+         .watts = 300,
          LIST(v100_sxm2),
-         .source = XLA_STAS},
+         .source = V100_SXM},
 	{.name = "V100 SXM2 32GB",
          .match = "V100-SXM2-32GB",
          .cc = 70,
@@ -241,8 +247,9 @@ const struct ceil_part ceil_parts[] = {
          .memory_bits = 4096,
          .memory_gb_s = 900,
          .nvlink_gb_s = 150,
+         .watts = 300,
          LIST(v100_sxm2),
-         .source = XLA_STAS},
+         .source = V100_SXM},
 	{.name = "V100 PCIe 16GB",
          .match = "V100-PCIE-16GB",
          .cc = 70,
@@ -311,8 +318,9 @@ const struct ceil_part ceil_parts[] = {
          .memory_mhz = 1215,
          .memory_bits = 5120,
          .memory_gb_s = 1555,
+         .watts = 250,
          LIST(a100),
-         .source = XLA_STAS},
+         .source = A100_PCIE},
 	{.name = "A100 80GB PCIe",
          .match = "A100 80GB PCIe",
          .cc = 80,
@@ -322,8 +330,9 @@ const struct ceil_part ceil_parts[] = {
          .memory_mhz = 1512,
          .memory_bits = 5120,
          .memory_gb_s = 1935,
+         .watts = 300,
          LIST(a100),
-         .source = XLA_STAS},
+         .source = A100_PCIE},
 	{.name = "A30",
          .match = "A30",
          .cc = 80,
@@ -452,8 +461,10 @@ const struct ceil_part ceil_parts[] = {
          .memory_bits = 5120,
          .memory_gb_s = 2000,
          .memory_note = "2039, rounded down in the datasheet",
+         .nvlink_gb_s = 300,
+         .watts = 350,
          LIST(h100_pcie),
-         .source = HOPPER},
+         .source = H100_PCI},
 	{.name = "H100 NVL",
          .match = "H100 NVL",
          .cc = 90,
@@ -488,8 +499,9 @@ const struct ceil_part ceil_parts[] = {
          .memory_bits = 6016,
          .memory_gb_s = 4800,
          .watts = 600,
+         .nvlink_gb_s = 450,
          LIST(hopper_nvl),
-         .source = NVL_BRIEF},
+         .source = NVL_H200},
 	{.name = "GH200 96GB",
          .match = "GH200 480GB",
          .cc = 90,

@@ -46,7 +46,7 @@ static inline bool ceil_mfu_has_rate(const struct ceil_mfu_options *o)
 /*
  * ceil_mfu_take_peak - dtype, row and page's peaks from --ceilings, --part or --peak-tflops; a
  * figure that is given replaces the datasheet's of the file. Warns on stderr about a file of
- * another card than the part, or than those of this machine.
+ * another card than the part, or than those of this machine, and about a sparse figure.
  * Return: CEIL_E_USAGE for an unknown or ambiguous part, a type without a figure, a wrong file.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_mfu_take_peak(struct ceil_mfu_call *c,

@@ -6,6 +6,7 @@
 #include "harness/base/text.h"
 #include "harness/telemetry/nvml.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -101,6 +102,45 @@ static enum ceil_status take_part(struct ceil_mfu_call *c, struct ceil_error *er
 	return CEIL_OK;
 }
 
+static bool is_about(double a, double b)
+{
+	return fabs(a / b - 1.0) < 0.005;
+}
+
+/* Whether a part has this dense figure, whatever its sums are kept in. */
+static bool has_dense(const struct ceil_part *part, enum ceil_dtype t, double tflops)
+{
+	for (size_t i = 0; i < part->published_count; i++) {
+		if (part->published[i].in == t && is_about(tflops, part->published[i].tflops))
+			return true;
+	}
+	return false;
+}
+
+/* Datasheets print twice the dense figure in larger type: for matrices of which half is zero. */
+static void warn_of_sparse(const struct ceil_mfu_call *c)
+{
+	const struct ceil_part *sparse = NULL;
+	const double given = c->o.peak_tflops;
+	double dense = (double)NAN;
+
+	for (size_t i = 0; i < ceil_part_count; i++) {
+		const struct ceil_published *f = figure_of(&ceil_parts[i], c->dtype);
+
+		if (has_dense(&ceil_parts[i], c->dtype, given))
+			return;
+		if (!f || sparse || !is_about(given, 2.0 * f->tflops))
+			continue;
+		sparse = &ceil_parts[i];
+		dense = f->tflops;
+	}
+	if (sparse)
+		fprintf(stderr,
+		        "gpuceil: warning: --peak-tflops %g is the sparse %s figure of %s; the "
+		        "dense one is %g\n",
+		        given, ceil_dtype_info(c->dtype)->name, sparse->name, dense);
+}
+
 /* Cards of one name differ by a few percent, cards of another by more; no NVML, no warning. */
 static void warn_of_other_card(const struct ceil_mfu_row *row, const char *file)
 {
@@ -171,6 +211,7 @@ enum ceil_status ceil_mfu_take_peak(struct ceil_mfu_call *c, struct ceil_error *
 		st = take_part(c, err);
 	if (st != CEIL_OK || isnan(c->o.peak_tflops))
 		return st;
+	warn_of_sparse(c);
 	p->in.peak_tflops[CEIL_BY_DATASHEET] = c->o.peak_tflops;
 	p->peak_mhz[CEIL_BY_DATASHEET] = (double)NAN;
 	ceil_append(p->peak_source, sizeof(p->peak_source), "%sdatasheet figure as given",
