@@ -385,7 +385,7 @@ static const struct ceil_variant variants[] = {
 	GPU("chain.n1000", "graph_node", US, MARKS, ceil_cuda_graph_launch, true, .gated = true,
             .doc = "graphs of 1000 empty kernels, each after the one before"),
 	GPU("wide.n1000.b8", "graph_node", US, MARKS, ceil_cuda_graph_launch, false, .gated = true,
-            .doc = "graphs of 1000 empty kernels in 8 branches"),
+            .beside = true, .doc = "graphs of 1000 empty kernels in 8 branches"),
 	GPU("graph.n1", "graph", US, MARKS, ceil_cuda_graph_launch, true,
             .doc = "graphs of one empty kernel, thousands in a row"),
 	GPU("queue.t32", "persistent", PER_S, SELF, ceil_cuda_queue_rate, false,
