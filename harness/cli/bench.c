@@ -1,5 +1,6 @@
 /* gpuceil bench: measures the ceilings of this node. */
 #include "harness/analysis/blend.h"
+#include "harness/analysis/peak_row.h"
 #include "harness/analysis/twins.h"
 #include "harness/base/alloc.h"
 #include "harness/base/cancel.h"
@@ -182,6 +183,24 @@ static void keep_blends(struct session *s)
 			ceil_blend_record(b, s->o->shapes, &r);
 			keep(s, &r, /* is_ceiling= */ true);
 		}
+	}
+}
+
+/* Peaks that attributes and datasheet disagree about: files have them, the table is of what was
+ * measured. */
+static void keep_peaks(struct session *s)
+{
+	struct ceil_record rows[CEIL_PEAK_ROWS];
+	struct ceil_error err = {CEIL_OK, ""};
+
+	for (size_t i = 0; i < s->lane_count; i++) {
+		const struct ceil_lane *lane = &s->lanes[i];
+		const size_t count = ceil_peak_rows(&lane->plan, &lane->dev->props, rows);
+
+		for (size_t k = 0; k < count; k++)
+			note_failure(s,
+			             ceil_run_add(s->run, &rows[k], /* is_ceiling= */ true, &err),
+			             &err);
 	}
 }
 
@@ -526,6 +545,7 @@ static int run_session(struct session *s, const struct ceil_filter *f,
 		st = ceil_monitor_watch(&s->monitor, s->lanes, s->lane_count, s->run, s->info, err);
 	for (size_t i = 0; i < s->lane_count; i++)
 		ceil_info_add_lane(s->info, &s->lanes[i]);
+	keep_peaks(s);
 	announce(s, talk);
 	ceil_screen_open(&s->screen, isatty(STDERR_FILENO) ? stderr : talk);
 	if (st == CEIL_OK)
