@@ -66,6 +66,102 @@ static void test_marks(void)
 	is_int(r.allocated, 0, "all freed");
 }
 
+static enum ceil_status hash_of_launches(struct ceil_device *dev, const struct ceil_buffer *b,
+                                         const void *ptr, uint64_t *ret_hash,
+                                         struct ceil_error *err)
+{
+	(void)b, (void)ptr, (void)err;
+	*ret_hash = ((const struct recorded *)dev)->launches[0];
+	return CEIL_OK;
+}
+
+static enum ceil_status same_hash(struct ceil_device *dev, const struct ceil_buffer *b,
+                                  const void *ptr, uint64_t *ret_hash, struct ceil_error *err)
+{
+	(void)dev, (void)b, (void)ptr, (void)err;
+	*ret_hash = 0xabcd;
+	return CEIL_OK;
+}
+
+/* Outputs of a repeatable bench are compared before the first and after the last sample. */
+static void test_hash(void)
+{
+	struct ceil_bench bench = recorded_bench;
+	struct ceil_backend backend = recorded_backend;
+	struct ceil_point p = point_of(&bench, 0, 0);
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	recorded_open(&r, 10000.0);
+	r.base.backend = &backend;
+	bench.repeatable = true;
+	backend.hash = same_hash;
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "the same bits");
+	ok(o.status == CEIL_ROW_OK && o.hashed, "are fine");
+	is_u64(o.output_hash, 0xabcd, "and in the outcome");
+	ceil_outcome_done(&o);
+	backend.hash = hash_of_launches;
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "other bits");
+	ok(o.status == CEIL_ROW_FAILED && !o.hashed, "fail the row");
+	has_text(o.reason, "silent corruption", "and it says why");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+/* From idle before each sample: a count of samples, none of them warm-up. */
+static void test_cool(void)
+{
+	const struct ceil_effort cool = {.name = "test",
+	                                 .min_samples = 3,
+	                                 .max_samples = 3,
+	                                 .sample_ns = 1000000,
+	                                 .budget_ns = 1000000000,
+	                                 .idle_ns = 1000,
+	                                 .rest_ns = 2000};
+	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	recorded_open(&r, 10000.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &cool, CEIL_SEARCH, &o, &err), CEIL_OK, "a cool point");
+	is_int((long long)o.series.count, 3, "has its count of samples");
+	is_int((long long)o.stats.count, 3, "and all of them count");
+	is_int(o.stop, CEIL_STOP_COUNT, "for that reason it ended");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+/* A duty row runs until it is steady; its value is the mean rate of the work alone. */
+static void test_duty(void)
+{
+	const struct ceil_effort duty = {.name = "test",
+	                                 .min_samples = 3,
+	                                 .max_samples = 4000,
+	                                 .sample_ns = 1000000,
+	                                 .budget_ns = 20000000,
+	                                 .idle_ns = 1000};
+	struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	p.regime = CEIL_DUTY;
+	p.duty = 0.5;
+	recorded_open(&r, 10000.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &duty, CEIL_SEARCH, &o, &err), CEIL_OK, "a duty point");
+	is_int(o.status, CEIL_ROW_UNSTABLE, "of 20 ms is not steady");
+	is_int(o.stop, CEIL_STOP_BUDGET, "when its time is over");
+	ok(o.series.count <= 21, "half of the time is work: %zu samples of 1 ms", o.series.count);
+	is_close(ceil_outcome_value(&o), 1e9 / o.stats.mean, 1e-6, "the mean is its value");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
 static void test_gate_limit(void)
 {
 	struct recorded r;
@@ -234,6 +330,9 @@ int main(void)
 {
 	test_marks();
 	test_gate_limit();
+	test_hash();
+	test_cool();
+	test_duty();
 	test_search();
 	test_other_timings();
 	test_failures();

@@ -142,6 +142,104 @@ static void test_ceiling(void)
 	p.regime = CEIL_SUSTAINED;
 	ceil_point_ceiling(&p, text, sizeof(text));
 	is_text(text, "fake.pick.sustained", "with one");
+	p.cas = &recorded_search_bench.cases[0];
+	p.apart = true;
+	p.pattern = CEIL_ZEROS;
+	ceil_point_ceiling(&p, text, sizeof(text));
+	is_text(text, "fake.pick.small.zeros.sustained", "a shape of the user's, on zeros");
+}
+
+/* What competes for one ceiling: other cases do, other data and shapes of the user's do not. */
+static void test_competes(void)
+{
+	const struct ceil_point a = {.variant = &recorded_bench.variants[0],
+	                             .cas = &recorded_bench.cases[0]};
+	struct ceil_point b = a;
+
+	b.cas = &recorded_bench.cases[1];
+	ok(ceil_point_competes(&a, &b), "two cases compete");
+	b.variant = &recorded_bench.variants[2];
+	ok(ceil_point_competes(&a, &b), "two forms of one operation too");
+	b.pattern = CEIL_ZEROS;
+	ok(!ceil_point_competes(&a, &b), "zeros do not compete with random data");
+	b.pattern = a.pattern;
+	b.apart = true;
+	ok(!ceil_point_competes(&a, &b), "a shape of the user's is a ceiling by itself");
+	struct ceil_point c = b;
+
+	ok(ceil_point_competes(&b, &c), "for its own forms");
+	c.cas = &recorded_bench.cases[0];
+	ok(!ceil_point_competes(&b, &c), "and not for another shape's");
+}
+
+static void test_own(void)
+{
+	const struct ceil_own_case own[] = {
+		{.cas = {.name = "mine", .axis = {1 << 10}}, .name = "mine", .count = 1},
+		{.cas = {.name = "theirs", .axis = {1 << 11}}, .kind = "op", .count = 1},
+	};
+	struct ceil_filter f = {.own = own, .own_count = 2, .patterns = 1u << CEIL_ZEROS | 1u};
+	struct ceil_plan plan;
+	const struct ceil_device_props d = fake_props();
+
+	ok(ceil_list_add(&f.variants, "plain,host", NULL) == CEIL_OK, "two variants");
+	f.algorithm = "id=1";
+	f.duty = 0.5;
+	make(&f, &d, &plan);
+	is_int((long long)plan.count, 6, "plain has both shapes, host the one of no kind");
+	const struct ceil_entry *e = find(&plan, "plain", "theirs");
+
+	ok(e && e->point.apart && e->point.pattern == CEIL_NORMAL, "the first on random data");
+	is_text(e->point.algorithm, "id=1", "with the algorithm");
+	is_close(e->point.duty, 0.5, 0, "and the duty");
+	ok(!find(&plan, "host", "theirs"), "fake.each is not of the kind op");
+	ok(!find(&plan, "plain", "small"), "the bench's own cases are left out");
+	ceil_plan_done(&plan);
+}
+
+/* A bench with a list for long runs: there with more, gone first when the budget is short. */
+static void test_more(void)
+{
+	static const struct ceil_case extra[] = {{.name = "x", .axis = {1 << 10}},
+	                                         {.name = "y", .axis = {1 << 10}}};
+	static const struct ceil_case_list list[] = {{"extra", "for tests", extra, 2}};
+	struct ceil_bench bench = recorded_search_bench;
+	const struct ceil_bench *const benches[] = {&bench, NULL};
+	struct ceil_filter f = {.list = benches};
+	const struct ceil_device_props d = fake_props();
+	struct ceil_plan plan;
+
+	bench.more = list;
+	bench.more_count = 1;
+	ok(ceil_plan_make(&f, "recorded", &d, "", &plan, NULL) == CEIL_OK, "a plan");
+	is_int((long long)plan.count, 1, "a short run has the default list");
+	ceil_plan_done(&plan);
+	f.more = true;
+	ok(ceil_plan_make(&f, "recorded", &d, "", &plan, NULL) == CEIL_OK, "a plan");
+	is_int((long long)plan.count, 3, "a long run has all");
+	const double all = plan.price_s;
+
+	ceil_plan_fit(&plan, all - 0.01);
+	is_int(find(&plan, "pick", "y")->fate, CEIL_SKIPPED, "the last goes first");
+	is_int(find(&plan, "pick", "x")->fate, CEIL_RUN, "and alone if that is enough");
+	is_text(plan.coverage, "1 cases of long runs", "which is told");
+	ceil_plan_fit(&plan, 0.001);
+	is_int(find(&plan, "pick", "x")->fate, CEIL_SKIPPED, "then the others");
+	ceil_plan_done(&plan);
+}
+
+static void test_sustained(void)
+{
+	const struct ceil_variant v = {.sustained_finalists = 3, .quick_sustained = 1};
+	struct ceil_plan plan = {.quick = false};
+
+	is_int(ceil_plan_sustained(&plan, &v), 3, "all sustained rows");
+	plan.few_sustained = true;
+	is_int(ceil_plan_sustained(&plan, &v), 1, "few of them");
+	plan.drop_sustained = true;
+	is_int(ceil_plan_sustained(&plan, &v), 0, "none");
+	plan = (struct ceil_plan){.quick = true};
+	is_int(ceil_plan_sustained(&plan, &v), 1, "--quick has few");
 }
 
 int main(void)
@@ -151,5 +249,9 @@ int main(void)
 	test_names();
 	test_fit();
 	test_ceiling();
+	test_competes();
+	test_own();
+	test_more();
+	test_sustained();
 	return done_testing();
 }
