@@ -12,6 +12,9 @@ CUDA_ARCHS ?=
 ARGS       ?=
 BUILT      ?=
 TESTS      ?=
+PREFIX     ?= /usr/local
+DESTDIR    ?=
+DIST_BUILD := $(if $(filter build,$(BUILD)),build-dist,$(BUILD))
 
 # Compiles in parallel even when nobody says -j; one target at a time is right on this level.
 ifeq ($(MAKELEVEL),0)
@@ -31,6 +34,16 @@ all: ## Build the program: build/gpuceil
 bench: deps ## Set up, build, and measure this machine into results/ (ARGS="--quick" passes options)
 	+$(build) program
 	@BUILD=$(BUILD) scripts/bench.sh $(ARGS)
+
+install: ## Build and install the program, man page and completions (PREFIX=/usr/local, DESTDIR=)
+	@DEPS=0 scripts/deps.sh
+	+$(build) ship
+	@scripts/install.sh $(BUILD) $(PREFIX) $(DESTDIR)
+
+dist: ## Build for every GPU and pack a tarball that needs nothing installed
+	@scripts/deps.sh
+	+$(build) ship BUILD=$(DIST_BUILD) CUDA_ARCHS="$(or $(CUDA_ARCHS),all)"
+	@scripts/dist.sh $(DIST_BUILD)
 
 test: deps ## Set up, build, and run the tests; no GPU needed (TESTS="t_csv": only these)
 	+$(build) program tests
@@ -71,4 +84,4 @@ help: ## List the targets
 	@echo 'Options: CUDA_ARCHS="80 90a" or all (default: the GPUs here), CUDA_HOME=DIR, CUDA=0 (host'
 	@echo 'part only), CC=clang, BUILD=DIR, WERROR=-Werror, DEPS=0 (install nothing), V=1 (show commands).'
 
-.PHONY: all bench test test-gpu build-tests lint format check-asan check-tsan deps clean help
+.PHONY: all bench install dist test test-gpu build-tests lint format check-asan check-tsan deps clean help

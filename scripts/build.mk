@@ -1,5 +1,5 @@
 # How the program and its tests are compiled; the Makefile calls this with its variables.
-# Targets: program, tests, gpu-tests, list-tests.
+# Targets: program, ship, tests, gpu-tests, list-tests.
 
 # This file builds the same by itself as through the Makefile.
 VERSION  ?= $(shell sed -n 's/^VERSION := //p' Makefile)
@@ -14,7 +14,7 @@ say = @mkdir -p $(@D); printf '  %-5s %s\n' $(1) $(patsubst $(BUILD)/%,%,$(2))
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: program tests gpu-tests list-tests FORCE
+.PHONY: program ship tests gpu-tests list-tests FORCE
 
 # ---- CUDA: what scripts/cuda.sh finds, kept in a file because nvidia-smi can take seconds
 include $(BUILD)/cuda.mk
@@ -135,10 +135,28 @@ $(BUILD)/gpuceil-mpi.so: $(plugin) harness/base/status.c harness/base/text.c $(B
 	$(Q)$(mpicc) -std=c17 -D_GNU_SOURCE -I. $(OPT) -Wall -Wextra $(WERROR) -fPIC -shared \
 		-Wl,--no-undefined $(plugin) harness/base/status.c harness/base/text.c -lm -o $@
 
+# What ships beside it is made by the program itself, from its tables.
+shipped := $(addprefix $(BUILD)/ship/,gpuceil gpuceil.1 gpuceil.bash _gpuceil)
+$(BUILD)/ship/gpuceil.1: $(BUILD)/gpuceil
+	@mkdir -p $(@D)
+	$(Q)$< man >$@
+$(BUILD)/ship/gpuceil.bash: $(BUILD)/gpuceil
+	@mkdir -p $(@D)
+	$(Q)$< completion bash >$@
+$(BUILD)/ship/_gpuceil: $(BUILD)/gpuceil
+	@mkdir -p $(@D)
+	$(Q)$< completion zsh >$@
+# For the tarball: an RPATH (not RUNPATH) also serves the libraries that its libraries need.
+$(BUILD)/ship/gpuceil: $(call obj,$(main)) $(BUILD)/libceil.a $(BUILD)/ld.flags
+	$(call say,LD,$@)
+	$(Q)$(CC) $(ld_flags) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/lib' -o $@ \
+		$(filter %.o %.a,$^) $(libs)
+ship: program $(shipped)
+
 program: $(BUILD)/gpuceil $(if $(mpicc),$(plugin:%=$(BUILD)/gpuceil-mpi.so))
 	@$(if $(NVCC),,echo '$(CUDA_WHY): the host part only is built')
 	@$(if $(mpicc),,echo 'no mpicc: --mpi is not built (apt: libopenmpi-dev)')
-tests: $(test_bins) $(fakes)
+tests: $(test_bins) $(fakes) $(if $(SAN),,$(if $(wildcard harness/cli/man.c),$(shipped)))
 gpu-tests: $(gpu_bins)
 	@$(if $(NVCC),,echo '$(CUDA_WHY): the GPU tests are not built')
 list-tests:

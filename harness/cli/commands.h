@@ -12,6 +12,8 @@ extern const struct ceil_command ceil_command_bench;
 extern const struct ceil_command ceil_command_list;
 extern const struct ceil_command ceil_command_doctor;
 extern const struct ceil_command ceil_command_get;
+extern const struct ceil_command ceil_command_man;
+extern const struct ceil_command ceil_command_completion;
 extern const struct ceil_command ceil_command_mfu;
 
 /* main.c: every command, NULL-terminated, in the order of the help page. */
@@ -23,6 +25,12 @@ extern const struct ceil_command *const ceil_commands[];
  * signal, 1 for the rest.
  */
 int ceil_cli_error(const struct ceil_error *err);
+
+/*
+ * ceil_cli_flush - for commands whose output is the product.
+ * Return: the failure that is in err, else CEIL_E_IO if what was printed did not arrive.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_cli_flush(struct ceil_error *err);
 
 /*
  * ceil_cli_parse - reads a command's options; prints the help page or the error itself.

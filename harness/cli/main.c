@@ -9,8 +9,8 @@
 #include <string.h>
 
 const struct ceil_command *const ceil_commands[] = {
-	&ceil_command_bench, &ceil_command_get,    &ceil_command_mfu,
-	&ceil_command_list,  &ceil_command_doctor, NULL,
+	&ceil_command_bench,  &ceil_command_get, &ceil_command_mfu,        &ceil_command_list,
+	&ceil_command_doctor, &ceil_command_man, &ceil_command_completion, NULL,
 };
 
 int ceil_cli_error(const struct ceil_error *err)
@@ -28,6 +28,14 @@ int ceil_cli_error(const struct ceil_error *err)
 	default:
 		return CEIL_EXIT_BAD;
 	}
+}
+
+enum ceil_status ceil_cli_flush(struct ceil_error *err)
+{
+	if (err->status == CEIL_OK && (fflush(stdout) || ferror(stdout)))
+		(void)ceil_fail(err, CEIL_E_IO, "standard output cannot be written: %s",
+		                strerror(errno));
+	return err->status;
 }
 
 bool ceil_cli_parse(const struct ceil_command *c, int argc, char **argv, void *values,
