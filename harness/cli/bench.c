@@ -10,8 +10,11 @@
 #include "harness/cli/info.h"
 #include "harness/cli/inventory.h"
 #include "harness/cli/monitor.h"
+#include "harness/cli/ranks.h"
 #include "harness/cli/screen.h"
 #include "harness/cli/shapes.h"
+#include "harness/device/nccl.h"
+#include "harness/device/team.h"
 #include "harness/output/health.h"
 #include "harness/output/run.h"
 #include "harness/output/text.h"
@@ -30,7 +33,7 @@
 #define HOST_BESIDE_S 14.0
 
 struct options {
-	bool quick, dry_run, one_by_one;
+	bool quick, dry_run, one_by_one, mpi;
 	struct ceil_list variants, dtypes, gpus, patterns;
 	unsigned backend, busy;
 	uint64_t budget_ns, seed, expect_gpus;
@@ -79,6 +82,9 @@ static const struct ceil_option option_rows[] = {
                "what to do with a GPU on which someone else works; default skip"),
 	OPTION(one_by_one, "one-by-one", CEIL_O_FLAG, NULL, "Where", NULL,
                "one GPU at a time; default is all at once, as a job uses them"),
+	OPTION(mpi, "mpi", CEIL_O_FLAG, NULL, "Where", NULL,
+               "one process a GPU, started by mpirun or srun: all measure at once, GPUs and hosts "
+               "exchange data, rank 0 writes one set of files"),
 	OPTION(expect_gpus, "expect-gpus", CEIL_O_U64, "N", "Where", NULL,
                "fewer GPUs than N are an error: for health checks of known nodes"),
 	OPTION(output, "output", CEIL_O_TEXT, "DIR", "Results", NULL,
@@ -120,6 +126,9 @@ struct session {
 	struct ceil_inventory inv;
 	struct ceil_lane lanes[CEIL_MAX_DEVICES];
 	size_t lane_count;
+	struct ceil_ranks ranks;      /* of an MPI run */
+	struct ceil_team_local *team; /* of the GPUs of this process, without MPI; or NULL */
+	struct ceil_rank ways[CEIL_MAX_DEVICES]; /* by lane: its links */
 	json_t *info;
 	struct ceil_run *run;
 	struct ceil_screen screen;
@@ -147,6 +156,11 @@ static void keep(struct session *s, const struct ceil_record *r, bool is_ceiling
 	enum ceil_status st;
 
 	s->bad |= ceil_record_bad(r);
+	if (!ceil_ranks_leads(&s->ranks)) {
+		st = ceil_ranks_send(&s->ranks, r, is_ceiling, NULL, 0, &err);
+		note_failure(s, st, &err);
+		return;
+	}
 	note_failure(s, ceil_run_add(s->run, r, is_ceiling, &err), &err);
 	if (!is_ceiling)
 		return;
@@ -156,6 +170,43 @@ static void keep(struct session *s, const struct ceil_record *r, bool is_ceiling
 		return;
 	s->ceilings = v;
 	s->ceilings[s->ceiling_count++] = *r;
+}
+
+/* Of another rank, at rank 0. */
+static void on_row(void *user, const struct ceil_record *r, bool is_ceiling,
+                   const struct ceil_sample_row *samples, size_t count)
+{
+	struct session *s = user;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	keep(s, r, is_ceiling);
+	note_failure(s, ceil_run_add_sample_rows(s->run, samples, count, &err), &err);
+}
+
+static void send_outcome(struct session *s, const struct ceil_record *r,
+                         const struct ceil_outcome *o, bool is_ceiling)
+{
+	const size_t count = o->series.count;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_sample_row *rows = ceil_alloc(count + 1, sizeof(*rows), &err);
+	enum ceil_status st = rows ? CEIL_OK : CEIL_E_NOMEM;
+
+	for (size_t i = 0; rows && i < count; i++)
+		ceil_sample_row_of(&rows[i], r, &o->series.v[i], i);
+	if (st == CEIL_OK)
+		st = ceil_ranks_send(&s->ranks, r, is_ceiling, rows, count, &err);
+	note_failure(s, st, &err);
+	s->bad |= ceil_record_bad(r);
+	free(rows);
+}
+
+/* What a team measures has the ranks of the team; all else is of this process. */
+static void number_rank(const struct session *s, const struct ceil_point *p, struct ceil_record *r)
+{
+	if (!s->ranks.mpi || p->bench->team)
+		return;
+	r->rank = s->ranks.mpi->world.rank;
+	r->ranks = s->ranks.mpi->world.size;
 }
 
 /* A shape's ceiling counts in its device's list, once per pattern that is the variant's own. */
@@ -212,12 +263,18 @@ static void on_outcome(void *user, const struct ceil_device *dev, const struct c
 	struct ceil_record r;
 
 	ceil_record_fill(&r, o, &dev->props, role);
+	number_rank(s, &o->point, &r);
 	ceil_screen_row(&s->screen, dev->props.label, o);
 	note_failure(s, ceil_twins_judge(&s->twins, &r, &err), &err);
-	keep(s, &r, is_ceiling);
 	if (is_ceiling)
 		blend(s, dev, &o->point, &r);
+	if (!ceil_ranks_leads(&s->ranks)) {
+		send_outcome(s, &r, o, is_ceiling);
+		return;
+	}
+	keep(s, &r, is_ceiling);
 	note_failure(s, ceil_run_add_samples(s->run, &r, o, &err), &err);
+	ceil_ranks_receive(&s->ranks);
 }
 
 static void on_absent(void *user, const struct ceil_device_props *props, const struct ceil_point *p,
@@ -227,6 +284,7 @@ static void on_absent(void *user, const struct ceil_device_props *props, const s
 	struct ceil_record r;
 
 	ceil_record_absent(&r, p, props, status, reason);
+	number_rank(s, p, &r);
 	keep(s, &r, is_ceiling);
 	for (size_t i = 0; i < s->lane_count && is_ceiling; i++) {
 		if (&s->lanes[i].dev->props == props)
@@ -240,6 +298,7 @@ static void on_progress(void *user, const struct ceil_device *dev,
 	struct session *s = user;
 
 	ceil_screen_progress(&s->screen, dev, so_far, p);
+	ceil_ranks_receive(&s->ranks);
 }
 
 static struct ceil_events events_of(struct session *s)
@@ -249,10 +308,15 @@ static struct ceil_events events_of(struct session *s)
 
 /* ---- devices and plans */
 
+static bool is_gpu(const struct ceil_device *dev)
+{
+	return strcmp(dev->backend->name, "host") != 0;
+}
+
 static bool has_gpu(const struct session *s)
 {
 	for (size_t i = 0; i < s->lane_count; i++) {
-		if (strcmp(s->lanes[i].dev->backend->name, "host") != 0)
+		if (is_gpu(s->lanes[i].dev))
 			return true;
 	}
 	return false;
@@ -278,8 +342,8 @@ static double lane_budget_s(const struct session *s, const struct ceil_lane *lan
 	return fmax(1.0, all - host);
 }
 
-static enum ceil_status open_lane(struct session *s, const struct ceil_filter *f,
-                                  const struct ceil_found *found, struct ceil_error *err)
+static enum ceil_status open_lane(struct session *s, const struct ceil_found *found,
+                                  struct ceil_error *err)
 {
 	struct ceil_lane *lane = &s->lanes[s->lane_count];
 	enum ceil_status st = ceil_inventory_device(found, &lane->dev, err);
@@ -287,14 +351,69 @@ static enum ceil_status open_lane(struct session *s, const struct ceil_filter *f
 	if (st != CEIL_OK)
 		return st;
 	lane->gpu = found->gpu;
-	st = ceil_plan_make(f, found->backend->name, &lane->dev->props, NULL, &lane->plan, err);
-	if (st != CEIL_OK || lane->plan.count == 0) {
-		lane->dev->backend->close(lane->dev);
-		*lane = (struct ceil_lane){0};
-		return st;
-	}
+	ceil_ranks_describe(found, &s->ways[s->lane_count]);
 	s->lane_count++;
 	return CEIL_OK;
+}
+
+/* Who exchanges data with whom: the processes of an MPI run, else the GPUs of this one. */
+static enum ceil_status join_teams(struct session *s, struct ceil_error *err)
+{
+	struct ceil_rank ways[CEIL_MAX_DEVICES];
+	struct ceil_device *members[CEIL_MAX_DEVICES];
+	unsigned gpus = 0;
+	enum ceil_status st;
+
+	for (size_t i = 0; i < s->lane_count; i++) {
+		struct ceil_device *dev = s->lanes[i].dev;
+
+		if (s->ranks.mpi && (is_gpu(dev) || strcmp(dev->props.label, "cpu") == 0))
+			ceil_ranks_join(&s->ranks, dev);
+		if (!s->ranks.mpi && is_gpu(dev)) {
+			ways[gpus] = s->ways[i];
+			members[gpus++] = dev;
+		}
+	}
+	if (gpus == 0)
+		return CEIL_OK;
+	st = ceil_team_local_open(gpus, &s->team, err);
+	for (unsigned i = 0; st == CEIL_OK && i < gpus; i++) {
+		struct ceil_device_props *p = &members[i]->props;
+
+		members[i]->team = ceil_team_local_member(s->team, i);
+		p->rank = i;
+		p->ranks = gpus;
+		ceil_ranks_fabric(ways, gpus, &p->fabric_gb_s, p->fabric, sizeof(p->fabric));
+	}
+	return st;
+}
+
+/* Ranks that share a machine measure its host once; together they only exchange data. */
+static enum ceil_status plan_lanes(struct session *s, const struct ceil_filter *f,
+                                   struct ceil_error *err)
+{
+	size_t kept = 0;
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t i = 0; i < s->lane_count; i++) {
+		struct ceil_lane *lane = &s->lanes[i];
+		struct ceil_filter own = *f;
+
+		own.team_only = !is_gpu(lane->dev) && !ceil_ranks_host_part(&s->ranks);
+		if (st == CEIL_OK)
+			st = ceil_plan_make(&own, lane->dev->backend->name, &lane->dev->props, NULL,
+			                    &lane->plan, err);
+		if (st == CEIL_OK && lane->plan.count > 0) {
+			s->lanes[kept++] = *lane;
+			continue;
+		}
+		ceil_plan_done(&lane->plan);
+		lane->dev->backend->close(lane->dev);
+	}
+	s->lane_count = kept;
+	for (size_t i = 0; i < s->lane_count; i++)
+		ceil_plan_fit(&s->lanes[i].plan, lane_budget_s(s, &s->lanes[i]));
+	return st;
 }
 
 /* Rows of a device or backend that gives none. */
@@ -326,6 +445,8 @@ static enum ceil_status rows_of_missing(struct session *s, const struct ceil_fil
 	for (size_t i = 0; i < s->inv.missing_count && st == CEIL_OK; i++) {
 		const struct ceil_missing *m = &s->inv.missing[i];
 
+		if (!ceil_ranks_host_part(&s->ranks))
+			break;
 		st = rows_without(s, f, m->backend->name, &nobody,
 		                  m->status == CEIL_E_UNSUPPORTED && !s->o->expect_gpus
 		                          ? CEIL_ROW_UNSUPPORTED
@@ -345,8 +466,13 @@ static enum ceil_status open_lanes(struct session *s, const struct ceil_filter *
 		const struct ceil_found *found = &s->inv.found[i];
 		struct ceil_error own = {CEIL_OK, ""};
 
-		if (!found->skipped && open_lane(s, f, found, &own) == CEIL_OK)
+		if (!found->skipped && open_lane(s, found, &own) == CEIL_OK)
 			continue;
+		/* Ranks wait for each other: one without its GPU would keep all waiting. */
+		if (s->ranks.mpi) {
+			st = ceil_fail(err, own.status, "%s: %s", found->props.label, own.text);
+			break;
+		}
 		if (!found->skipped)
 			fprintf(stderr, "gpuceil: %s: %s\n", found->props.label, own.text);
 		if (with_rows)
@@ -354,13 +480,16 @@ static enum ceil_status open_lanes(struct session *s, const struct ceil_filter *
 			                  found->skipped ? CEIL_ROW_SKIPPED : CEIL_ROW_FAILED,
 			                  found->skipped ? found->reason : own.text, err);
 	}
-	for (size_t i = 0; i < s->lane_count; i++)
-		ceil_plan_fit(&s->lanes[i].plan, lane_budget_s(s, &s->lanes[i]));
-	return st;
+	if (s->ranks.mpi)
+		st = ceil_team_agree(&s->ranks.mpi->team, st, err);
+	if (st == CEIL_OK)
+		st = join_teams(s, err);
+	return st == CEIL_OK ? plan_lanes(s, f, err) : st;
 }
 
 static void close_lanes(struct session *s)
 {
+	ceil_team_local_close(s->team);
 	for (size_t i = 0; i < s->lane_count; i++) {
 		ceil_plan_done(&s->lanes[i].plan);
 		s->lanes[i].dev->backend->close(s->lanes[i].dev);
@@ -390,6 +519,8 @@ static void print_plan(const struct ceil_lane *lane)
 
 static int dry_run(struct session *s)
 {
+	if (!ceil_ranks_leads(&s->ranks))
+		return CEIL_EXIT_OK;
 	for (size_t i = 0; i < s->lane_count; i++)
 		print_plan(&s->lanes[i]);
 	for (size_t i = 0; i < s->inv.missing_count; i++)
@@ -401,6 +532,7 @@ static int dry_run(struct session *s)
 
 static void announce(const struct session *s, FILE *f)
 {
+	ceil_ranks_print(&s->ranks, f);
 	for (size_t i = 0; i < s->lane_count; i++) {
 		const struct ceil_device_props *p = &s->lanes[i].dev->props;
 
@@ -494,16 +626,49 @@ static int exit_of(const struct session *s, enum ceil_status st, const struct ce
 	return st == CEIL_OK ? status : ceil_cli_error(err);
 }
 
+/* A rank that is gone, or cannot end, keeps MPI from ending: then all just leave. */
+static void leave_together(struct session *s, bool hung, int status)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	double any = hung ? 1.0 : 0.0;
+	enum ceil_status st;
+
+	if (!s->ranks.mpi)
+		return;
+	st = ceil_team_slowest(&s->ranks.mpi->team, &any, 1, &err);
+	if (st == CEIL_OK && any == 0.0)
+		return;
+	fflush(NULL);
+	_exit(status);
+}
+
+/* Rank 0 has the rows, and the last word on them. */
+static int follow_to_end(struct session *s, bool hung)
+{
+	const bool bad = s->first.status != CEIL_OK || ceil_health_bad(&s->monitor.health);
+	struct ceil_error err = {CEIL_OK, ""};
+
+	if (ceil_ranks_finish(&s->ranks, bad, &err) != CEIL_OK && s->first.status == CEIL_OK)
+		s->first = err; /* rank 0 says so itself: it misses rows */
+	leave_together(s, hung, CEIL_EXIT_OK);
+	return CEIL_EXIT_OK;
+}
+
 static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t from_ns,
                   struct ceil_error *err)
 {
-	FILE *f = strcmp(ceil_run_folder(s->run), "-") == 0 ? stderr : stdout;
+	FILE *f = s->run && strcmp(ceil_run_folder(s->run), "-") == 0 ? stderr : stdout;
 	struct ceil_error last = {CEIL_OK, ""};
 	int status;
 
 	ceil_screen_close(&s->screen);
 	keep_blends(s);
 	hung |= !ceil_monitor_end(&s->monitor, s->info);
+	if (!ceil_ranks_leads(&s->ranks))
+		return follow_to_end(s, hung);
+	if (ceil_ranks_finish(&s->ranks, /* bad= */ false, &last) != CEIL_OK)
+		note_failure(s, last.status, &last);
+	s->bad |= s->ranks.others_bad;
 	write_denominators(s);
 	print_results(s, f);
 	s->bad |= short_of_gpus(s) || ceil_health_bad(&s->monitor.health);
@@ -515,6 +680,7 @@ static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t fr
 		status = st == CEIL_OK ? failed : status;
 	}
 	s->run = NULL;
+	leave_together(s, hung, status);
 	if (!hung)
 		return status;
 	/* A kernel that hangs cannot be cancelled, and any further CUDA call would wait for it. */
@@ -525,32 +691,95 @@ static int finish(struct session *s, enum ceil_status st, bool hung, uint64_t fr
 	_exit(CEIL_EXIT_BAD);
 }
 
+static void add_libraries(const struct session *s, json_t *info)
+{
+	struct ceil_nccl_info nccl;
+	json_t *ranks = ceil_ranks_json(&s->ranks);
+
+	if (ranks) {
+		json_object_set_new(info, "mpi", json_string(s->ranks.mpi->world.library));
+		json_object_set_new(info, "ranks", ranks);
+	}
+	if (has_gpu(s) && ceil_nccl_info_read(&nccl, /* err= */ NULL) == CEIL_OK) {
+		json_object_set_new(info, "nccl", json_string(nccl.version));
+		json_object_set_new(info, "nccl_path", json_string(nccl.path));
+	}
+}
+
+/* The folder of an MPI run is one, so it has no rank in its name. */
+static enum ceil_status open_run(struct session *s, struct ceil_error *err)
+{
+	const char *output = s->o->output;
+	enum ceil_status st = CEIL_OK;
+	char name[128];
+
+	ceil_run_name(name, sizeof(name));
+	if (ceil_ranks_leads(&s->ranks))
+		st = ceil_run_open(s->ranks.mpi && !output ? name : output, s->info, &s->run, err);
+	ceil_ranks_listen(&s->ranks, on_row, s);
+	return s->ranks.mpi ? ceil_team_agree(&s->ranks.mpi->team, st, err) : st;
+}
+
+/* Only one rank speaks. */
+static int fail_together(const struct session *s, const struct ceil_error *err)
+{
+	return ceil_ranks_leads(&s->ranks) ? ceil_cli_error(err) : CEIL_EXIT_USAGE;
+}
+
 static int run_session(struct session *s, const struct ceil_filter *f,
-                       const struct ceil_run_setup *setup, struct ceil_error *err)
+                       const struct ceil_run_setup *setup, FILE *talk, struct ceil_error *err)
 {
 	const uint64_t from_ns = ceil_now_ns();
-	FILE *talk = s->o->output && strcmp(s->o->output, "-") == 0 ? stderr : stdout;
+	const bool leads = ceil_ranks_leads(&s->ranks);
 	bool hung = false;
 	enum ceil_status st;
 
 	s->info = ceil_info_make(setup, &s->inv);
-	st = ceil_run_open(s->o->output, s->info, &s->run, err);
+	st = open_run(s, err);
 	if (st != CEIL_OK)
-		return ceil_cli_error(err);
+		return fail_together(s, err);
 	ceil_monitor_begin(&s->monitor, &s->inv);
 	st = rows_of_missing(s, f, err);
 	if (st == CEIL_OK)
 		st = open_lanes(s, f, /* with_rows= */ true, err);
-	if (st == CEIL_OK)
+	if (st == CEIL_OK && leads)
 		st = ceil_monitor_watch(&s->monitor, s->lanes, s->lane_count, s->run, s->info, err);
 	for (size_t i = 0; i < s->lane_count; i++)
 		ceil_info_add_lane(s->info, &s->lanes[i]);
+	add_libraries(s, s->info);
 	keep_peaks(s);
 	announce(s, talk);
-	ceil_screen_open(&s->screen, isatty(STDERR_FILENO) ? stderr : talk);
+	ceil_screen_open(&s->screen, leads && isatty(STDERR_FILENO) ? stderr : talk);
 	if (st == CEIL_OK)
 		st = measure(s, &hung, err);
 	return finish(s, st, hung, from_ns, err);
+}
+
+/* Where this process speaks: ranks other than the first do not. */
+static int run_aloud(struct session *s, const struct ceil_filter *f,
+                     const struct ceil_run_setup *setup, struct ceil_error *err)
+{
+	const bool to_stdout = s->o->output && strcmp(s->o->output, "-") == 0;
+	FILE *silence = ceil_ranks_leads(&s->ranks) ? NULL : fopen("/dev/null", "w");
+	FILE *talk = silence ? silence : to_stdout ? stderr : stdout;
+	const int status = run_session(s, f, setup, talk, err);
+
+	if (silence)
+		(void)fclose(silence); /* nobody reads it */
+	return status;
+}
+
+static enum ceil_status look_around(struct session *s, const struct ceil_inventory_options *wanted,
+                                    struct ceil_error *err)
+{
+	enum ceil_status st = s->o->mpi ? ceil_ranks_open(&s->ranks, err) : CEIL_OK;
+
+	if (st == CEIL_OK)
+		st = ceil_inventory_open(wanted, &s->inv, err);
+	if (!s->ranks.mpi)
+		return st;
+	st = ceil_team_agree(&s->ranks.mpi->team, st, err);
+	return st == CEIL_OK ? ceil_ranks_bind(&s->ranks, &s->inv, err) : st;
 }
 
 /* Shapes and algorithms are the gemm bench's: it is meant where none is named. */
@@ -641,16 +870,17 @@ static int run_with(const struct options *o, const struct ceil_shapes *shapes,
 		return ceil_cli_error(&err);
 	s->o = o;
 	s->shapes = shapes;
-	if (ceil_inventory_open(&wanted, &s->inv, &err) != CEIL_OK) {
-		status = ceil_cli_error(&err);
+	if (look_around(s, &wanted, &err) != CEIL_OK) {
+		status = fail_together(s, &err);
 	} else if (o->dry_run) {
 		status = open_lanes(s, f, /* with_rows= */ false, &err) == CEIL_OK
 		                 ? dry_run(s)
-		                 : ceil_cli_error(&err);
+		                 : fail_together(s, &err);
 	} else {
-		status = run_session(s, f, setup, &err);
+		status = run_aloud(s, f, setup, &err);
 	}
 	close_lanes(s);
+	ceil_ranks_close(&s->ranks);
 	ceil_monitor_close(&s->monitor);
 	ceil_inventory_close(&s->inv);
 	json_decref(s->info);

@@ -232,6 +232,17 @@ enum ceil_status ceil_ranks_bind(struct ceil_ranks *r, struct ceil_inventory *in
 	return st;
 }
 
+void ceil_ranks_join(struct ceil_ranks *r, struct ceil_device *dev)
+{
+	struct ceil_device_props *p = &dev->props;
+
+	dev->team = &r->mpi->team;
+	p->rank = r->mpi->world.rank;
+	p->ranks = r->mpi->world.size;
+	if (strcmp(dev->backend->name, "host") != 0)
+		ceil_ranks_fabric(r->all, p->ranks, &p->fabric_gb_s, p->fabric, sizeof(p->fabric));
+}
+
 void ceil_ranks_print(const struct ceil_ranks *r, FILE *f)
 {
 	for (unsigned i = 0; r->mpi && i < r->mpi->world.size; i++) {

@@ -73,6 +73,9 @@ void ceil_ranks_fabric(const struct ceil_rank *all, unsigned size, double *ret_g
 /* ceil_ranks_describe - this machine's part of a rank: its link and network. */
 void ceil_ranks_describe(const struct ceil_found *found, struct ceil_rank *ret_rank);
 
+/* ceil_ranks_join - a device of this rank becomes a member of all ranks' team. */
+void ceil_ranks_join(struct ceil_ranks *r, struct ceil_device *dev);
+
 /* ceil_ranks_print - which rank is where, a line each. */
 void ceil_ranks_print(const struct ceil_ranks *r, FILE *f);
 /* ceil_ranks_json - the same for run.json; NULL for one process. */

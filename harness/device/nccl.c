@@ -331,6 +331,11 @@ void ceil_nccl_comm_close(struct ceil_nccl_comm *c)
 	free(c);
 }
 
+void ceil_nccl_comm_break(struct ceil_nccl_comm *c)
+{
+	c->failed = true;
+}
+
 bool ceil_nccl_comm_broken(const struct ceil_nccl_comm *c)
 {
 	return c->failed || atomic_load(&c->aborted);

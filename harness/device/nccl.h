@@ -61,6 +61,8 @@ CEIL_MUST_CHECK enum ceil_status ceil_nccl_comm_open(struct ceil_device *dev,
 /* ceil_nccl_comm_close - all ranks; one that is broken is thrown away. NULL is a no-op. */
 void ceil_nccl_comm_close(struct ceil_nccl_comm *comm);
 
+/* ceil_nccl_comm_break - of no use any more, since another rank's is not: close throws it away. */
+void ceil_nccl_comm_break(struct ceil_nccl_comm *comm);
 /* ceil_nccl_comm_broken - it failed or was aborted: only close is left. */
 bool ceil_nccl_comm_broken(const struct ceil_nccl_comm *comm);
 

@@ -53,9 +53,10 @@ static bool dtype_wanted(const struct ceil_list *list, const struct ceil_types *
 static bool wanted(const struct ceil_filter *f, const struct ceil_bench *b,
                    const struct ceil_variant *v, const char *backend)
 {
-	return strcmp(v->backend, backend) == 0 && ceil_list_has(&f->benches, b->name) &&
-	       ceil_list_has(&f->variants, v->name) && dtype_wanted(&f->dtypes, &v->types) &&
-	       ceiling_wanted(&f->ceilings, v->ceiling) && (!f->quick || v->quick);
+	return strcmp(v->backend, backend) == 0 && (!f->team_only || b->team) &&
+	       ceil_list_has(&f->benches, b->name) && ceil_list_has(&f->variants, v->name) &&
+	       dtype_wanted(&f->dtypes, &v->types) && ceiling_wanted(&f->ceilings, v->ceiling) &&
+	       (!f->quick || v->quick);
 }
 
 static bool case_wanted(const struct ceil_filter *f, const struct ceil_case *c, const char *backend)

@@ -28,6 +28,7 @@ struct ceil_filter {
 	double duty;           /* a row between burst and sustained; 0: none */
 	unsigned patterns;     /* bit p: rows with ceil_pattern p; 0: each variant's own */
 	bool quick, more;      /* more: the cases of long runs too */
+	bool team_only;        /* only what a team measures together */
 };
 
 enum ceil_fate { CEIL_RUN, CEIL_UNSUPPORTED, CEIL_SKIPPED };

@@ -15,6 +15,7 @@
 #include "harness/base/cancel.h"
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
+#include "harness/device/mpi.h"
 #include "harness/output/csv.h"
 #include "harness/output/file.h"
 #include "harness/output/json.h"
@@ -113,19 +114,31 @@ static void compact_utc(char *ret_text, size_t size)
 	ret_text[n] = '\0';
 }
 
-/* Tasks of one job start in the same second, each with a run of its own: mkdir decides. */
-static enum ceil_status fresh_folder(struct ceil_run *run, struct ceil_error *err)
+void ceil_run_name(char *ret_text, size_t size)
 {
-	enum { SAME_SECOND = 4096 };
 	char utc[24], host[64];
 
 	compact_utc(utc, sizeof(utc));
 	if (gethostname(host, sizeof(host)))
 		ceil_copy(host, sizeof(host), "host");
 	host[sizeof(host) - 1] = '\0';
+	ceil_copy(ret_text, size, "");
+	ceil_append(ret_text, size, "./gpuceil-%s-%s", utc, host);
+}
+
+/* Tasks of one job start in the same second, each with a run of its own: mkdir decides. */
+static enum ceil_status fresh_folder(struct ceil_run *run, struct ceil_error *err)
+{
+	enum { SAME_SECOND = 4096 };
+	struct ceil_launcher launcher;
+	char name[128];
+
+	ceil_run_name(name, sizeof(name));
+	ceil_launcher_read(&launcher);
+	if (launcher.size > 1)
+		ceil_append(name, sizeof(name), "-%u", launcher.rank);
 	for (int i = 1; i <= SAME_SECOND; i++) {
-		ceil_copy(run->folder, sizeof(run->folder), "");
-		ceil_append(run->folder, sizeof(run->folder), "./gpuceil-%s-%s", utc, host);
+		ceil_copy(run->folder, sizeof(run->folder), name);
 		if (i > 1)
 			ceil_append(run->folder, sizeof(run->folder), ".%d", i);
 		if (mkdir(run->folder, 0777) == 0)
@@ -289,6 +302,19 @@ enum ceil_status ceil_run_add(struct ceil_run *run, const struct ceil_record *r,
 		also = note(run, write_row(run, CEILINGS, r, &own), &own);
 	pthread_mutex_unlock(&run->lock);
 	st = st == CEIL_OK ? also : st;
+	return st == CEIL_OK ? CEIL_OK : ceil_fail(err, st, "%s", own.text);
+}
+
+enum ceil_status ceil_run_add_sample_rows(struct ceil_run *run, const struct ceil_sample_row *rows,
+                                          size_t count, struct ceil_error *err)
+{
+	struct ceil_error own = {CEIL_OK, ""};
+	enum ceil_status st = CEIL_OK;
+
+	pthread_mutex_lock(&run->lock);
+	for (size_t i = 0; i < count && st == CEIL_OK; i++)
+		st = note(run, write_row(run, SAMPLES, &rows[i], &own), &own);
+	pthread_mutex_unlock(&run->lock);
 	return st == CEIL_OK ? CEIL_OK : ceil_fail(err, st, "%s", own.text);
 }
 

@@ -13,8 +13,8 @@ struct ceil_run;
 
 /*
  * ceil_run_open - makes the folder and opens its files; rows may then come from any thread.
- * @output: a folder; "-" for JSON lines on stdout; NULL for ./gpuceil-<UTC time>-<host>, with ".2"
- * and so on behind it when another run of the same second is there.
+ * @output: a folder; "-" for JSON lines on stdout; NULL for ceil_run_name, with "-<rank>" behind it
+ * in a task of mpirun or srun, and ".2" and so on when another run of the same second is there.
  * @info: run.json's content, stays the caller's and must outlive the run; written at once, and
  * again at the end.
  * Return: CEIL_E_USAGE if the folder holds a run already, finished or not: nothing measured is
@@ -22,6 +22,9 @@ struct ceil_run;
  */
 CEIL_MUST_CHECK enum ceil_status ceil_run_open(const char *output, json_t *info,
                                                struct ceil_run **ret_run, struct ceil_error *err);
+
+/* ceil_run_name - "./gpuceil-<UTC time>-<host>": where a run goes when nobody says. */
+void ceil_run_name(char *ret_text, size_t size);
 
 /* ceil_run_folder - the folder, or "-". */
 const char *ceil_run_folder(const struct ceil_run *run);
@@ -34,6 +37,11 @@ const char *ceil_run_folder(const struct ceil_run *run);
  */
 CEIL_MUST_CHECK enum ceil_status ceil_run_add(struct ceil_run *run, const struct ceil_record *r,
                                               bool is_ceiling, struct ceil_error *err);
+
+/* ceil_run_add_sample_rows - samples that another rank sent. Return: as ceil_run_add. */
+CEIL_MUST_CHECK enum ceil_status ceil_run_add_sample_rows(struct ceil_run *run,
+                                                          const struct ceil_sample_row *rows,
+                                                          size_t count, struct ceil_error *err);
 
 /* ceil_run_add_samples - every sample of the outcome whose row is r. Return: as ceil_run_add. */
 CEIL_MUST_CHECK enum ceil_status ceil_run_add_samples(struct ceil_run *run,
