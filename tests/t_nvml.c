@@ -56,6 +56,7 @@ static void test_info(void)
 	   "PCIe link");
 	is_int(i.nvlink_count, 18, "active NVLinks");
 	is_close(i.nvlink_gb_s, 478.116, 1e-9, "18 links of 26562 MB/s");
+	is_close(i.c2c_gb_s, (double)NAN, 0, "no NVLink-C2C to the host");
 	is_close(i.max_sm_mhz, 1980, 0, "SM clock");
 	is_close(i.max_memory_mhz, 3201, 0, "memory clock");
 	is_close(i.power_limit_w, 700, 0, "power limit");
@@ -142,10 +143,10 @@ static void check_absent_info(const struct ceil_nvml_info *i, const char *who)
 	ok(!*i->name && !*i->vbios && i->ecc == -1 && i->mig == -1 && i->compute_mode == -1 &&
 	           i->processes == -1 && i->pcie_gen == -1 && i->pcie_width == -1 &&
 	           i->pcie_max_gen == -1 && i->pcie_max_width == -1 && i->nvlink_count == -1 &&
-	           isnan(i->nvlink_gb_s) && isnan(i->max_sm_mhz) && isnan(i->max_memory_mhz) &&
-	           isnan(i->power_limit_w) && isnan(i->power_default_w) &&
-	           isnan(i->memory_total_bytes) && isnan(i->memory_used_bytes) &&
-	           isnan(i->gpu_util_ratio) && i->bus_bits == -1,
+	           isnan(i->nvlink_gb_s) && isnan(i->c2c_gb_s) && isnan(i->max_sm_mhz) &&
+	           isnan(i->max_memory_mhz) && isnan(i->power_limit_w) &&
+	           isnan(i->power_default_w) && isnan(i->memory_total_bytes) &&
+	           isnan(i->memory_used_bytes) && isnan(i->gpu_util_ratio) && i->bus_bits == -1,
 	   "%s: every value of the description is absent", who);
 }
 
@@ -204,6 +205,28 @@ static void test_links_down(void)
 	is_int(i.nvlink_count, -1, "a count beyond reason is unknown");
 	set("FAKE_NVML_LINKS_UP", NULL);
 	set("FAKE_NVML_LINKS", NULL);
+	ceil_nvml_close(n);
+}
+
+/* As on GH200: ten links to the host; those that are down carry nothing. */
+static void test_c2c(void)
+{
+	struct ceil_nvml *n = open_fake();
+	struct ceil_nvml_info i;
+
+	if (!n)
+		return;
+	set("FAKE_NVML_C2C_LINKS", "10");
+	ceil_nvml_info(ceil_nvml_at(n, 0), &i);
+	is_close(i.c2c_gb_s, 447.12, 1e-9, "10 links of 44712 MB/s");
+	set("FAKE_NVML_C2C_UP", "5");
+	ceil_nvml_info(ceil_nvml_at(n, 0), &i);
+	is_close(i.c2c_gb_s, 223.56, 1e-9, "of which five are up");
+	set("FAKE_NVML_C2C_UP", "0");
+	ceil_nvml_info(ceil_nvml_at(n, 0), &i);
+	is_close(i.c2c_gb_s, (double)NAN, 0, "none is up");
+	set("FAKE_NVML_C2C_UP", NULL);
+	set("FAKE_NVML_C2C_LINKS", NULL);
 	ceil_nvml_close(n);
 }
 
@@ -474,6 +497,7 @@ int main(void)
 	test_older();
 	test_absent();
 	test_links_down();
+	test_c2c();
 	test_find();
 	test_pids();
 	test_missing_symbols(fake);

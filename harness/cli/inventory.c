@@ -208,6 +208,7 @@ enum ceil_status ceil_inventory_device(const struct ceil_found *f, struct ceil_d
 	ceil_copy(dev->props.label, sizeof(dev->props.label), f->props.label);
 	/* GeForce cards run above the attribute of CUDA; fmax leaves out what is NAN. */
 	dev->props.max_sm_mhz = fmax(dev->props.max_sm_mhz, f->info.max_sm_mhz);
+	dev->props.c2c_gb_s = f->info.c2c_gb_s;
 	*ret_dev = dev;
 	return CEIL_OK;
 }

@@ -288,6 +288,26 @@ static void read_links(const struct ceil_nvml_gpu *g, struct ceil_nvml_info *inf
 		info->nvlink_gb_s = mb_s / 1e3;
 }
 
+/* GH200 has ten links of 44.7 GB/s: 447 of the 450 GB/s that are published for a direction. */
+static void read_c2c(const struct ceil_nvml_gpu *g, struct ceil_nvml_info *info)
+{
+	enum { STATUS, SPEED, COUNT };
+	static const unsigned count_id = CEIL_NV_FI_C2C_COUNT;
+	static const unsigned id[COUNT] = {CEIL_NV_FI_C2C_STATUS, CEIL_NV_FI_C2C_SPEED};
+	double links, value[COUNT], mb_s = 0;
+
+	ceil_nvml_get_fields(g, &count_id, 1, 0, &links);
+	if (!(links <= CEIL_NVML_LINKS))
+		return;
+	for (unsigned link = 0; link < (unsigned)links; link++) {
+		ceil_nvml_get_fields(g, id, COUNT, link, value);
+		if (value[STATUS] == 1.0 && value[SPEED] > 0.0)
+			mb_s += value[SPEED];
+	}
+	if (mb_s > 0.0)
+		info->c2c_gb_s = mb_s / 1e3;
+}
+
 /* ---- Opening */
 
 static enum ceil_status failed(const struct ceil_nvml *n, const char *call, int code,
@@ -453,6 +473,7 @@ static const struct ceil_nvml_info no_info = {
 	.pcie_max_width = -1,
 	.nvlink_count = -1,
 	.nvlink_gb_s = (double)NAN,
+	.c2c_gb_s = (double)NAN,
 	.max_sm_mhz = (double)NAN,
 	.max_memory_mhz = (double)NAN,
 	.power_limit_w = (double)NAN,
@@ -493,6 +514,7 @@ void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info)
 	ret_info->power_default_w = ceil_nvml_get_unsigned(gpu, api->default_limit) / 1e3;
 	read_memory(gpu, ret_info);
 	read_links(gpu, ret_info);
+	read_c2c(gpu, ret_info);
 	read_utilization(gpu, &ret_info->gpu_util_ratio, &unused);
 }
 

@@ -22,6 +22,7 @@ struct ceil_nvml_info {
 	int pcie_gen, pcie_width, pcie_max_gen, pcie_max_width; /* now, and of device and system */
 	int nvlink_count;                                       /* active links */
 	double nvlink_gb_s; /* raw rate of these, one direction; NAN without one */
+	double c2c_gb_s;    /* NVLink-C2C to the host, active links, one direction; NAN without */
 	double max_sm_mhz, max_memory_mhz;
 	double power_limit_w, power_default_w;
 	double memory_total_bytes, memory_used_bytes; /* used: without the driver's reserve */

@@ -53,6 +53,9 @@ enum ceil_nv_field_id {
 	CEIL_NV_FI_LINK_RECOVERY = 162,
 	CEIL_NV_FI_LINK_CRC = 163,
 	CEIL_NV_FI_ONE_LINK_SPEED = 164, /* NVLink: MB/s of link scope */
+	CEIL_NV_FI_C2C_COUNT = 170,      /* NVLink-C2C: links of the device */
+	CEIL_NV_FI_C2C_STATUS = 171,     /* of link scope: 1 active */
+	CEIL_NV_FI_C2C_SPEED = 172,      /* of link scope: MB/s, one direction */
 	CEIL_NV_FI_POWER_AVERAGE = 185,  /* mW, mean over 1 s */
 	CEIL_NV_FI_POWER_INSTANT = 186,  /* mW */
 	CEIL_NV_FI_PCIE_TX_BYTES = 197,  /* sent by the GPU; it wraps */

@@ -520,6 +520,15 @@ static void give_field(struct ceil_nv_field *f)
 	case CEIL_NV_FI_LINK_SPEED:
 		set_unsigned(f, 25781);
 		break;
+	case CEIL_NV_FI_C2C_COUNT:
+		set_unsigned(f, value("C2C_LINKS", 0));
+		break;
+	case CEIL_NV_FI_C2C_STATUS:
+		set_unsigned(f, f->scope < (unsigned)value("C2C_UP", 10));
+		break;
+	case CEIL_NV_FI_C2C_SPEED:
+		set_unsigned(f, 44712);
+		break;
 	case CEIL_NV_FI_ONE_LINK_SPEED:
 		set_unsigned(f, 26562);
 		break;
