@@ -26,6 +26,13 @@ refuses "0 is too short" bench --budget 0
 refuses "\"soon\" is not a duration" bench --budget soon
 refuses "\"-1\" is not a whole number" bench --seed -1
 refuses "\"maybe\" is none of skip, run, fail" bench --busy maybe
+refuses "--shape 0,1,1: M,N,K are whole numbers from 1: M: it is 0" bench --shape 0,1,1
+refuses "--shape is for the bench gemm alone" bench dram --shape 8,8,8
+refuses "cannot read /nowhere.csv: No such file or directory" bench gemm --shapes /nowhere.csv
+refuses "--algo tile=3: an algorithm begins with 'id='" bench --algo tile=3
+refuses "unknown pattern \"ones\": known are normal, zeros" bench --pattern ones
+refuses "--duty 1.5: from 0.05 to 0.95" bench --duty 1.5
+refuses "--duty 0: from 0.05 to 0.95" bench --duty 0
 refuses "unknown option --outptu: did you mean --output?" bench --outptu x
 refuses "the value is missing" bench --output
 refuses "cannot make folder /dev/null" bench --output /dev/null/run

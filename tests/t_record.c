@@ -133,6 +133,42 @@ static void test_memory_row(void)
 	ok(!ceil_record_bad(&r), "an ok row leaves the exit status alone");
 }
 
+/* What a sustained product says of energy, and a row between burst and sustained. */
+static void test_work_row(void)
+{
+	static const struct ceil_axis axes[] = {{"m", "", ""}, {"products", "", ""}};
+	const struct ceil_case many = {.name = "8x512", .axis = {512, 8}};
+	const struct ceil_device_props d = h200();
+	struct ceil_bench batched = bench;
+	struct ceil_sample s[16];
+	struct ceil_outcome o = outcome(&gemm_variant, 1e6, 1300.0, s, 16);
+	struct ceil_record r;
+
+	batched.axes = axes;
+	batched.axis_count = 2;
+	o.point.bench = &batched;
+	o.point.cas = &many;
+	o.work.flops = 5e11;
+	ceil_record_fill(&r, &o, &d, "search");
+	is_u64(r.products, 8, "products of a launch");
+	is_close(r.duty, ABSENT, 0, "no duty");
+	is_close(r.j_per_tflop, ABSENT, 0, "nor energy of what pauses");
+	is_text(r.output_hash, "", "nor a hash");
+	o.point.regime = CEIL_SUSTAINED;
+	o.hashed = true;
+	o.output_hash = 0xabc;
+	ceil_record_fill(&r, &o, &d, "sustained");
+	is_close(r.value, 500, 1e-9, "5e11 operations in 1 ms");
+	is_close(r.j_per_tflop, 650.0 / 500, 1e-9, "650 W at 500 TFLOP/s are 1.3 J a TFLOP");
+	is_close(r.duty, 1, 0, "all of the time");
+	is_text(r.output_hash, "0000000000000abc", "its hash");
+	o.point.regime = CEIL_DUTY;
+	o.point.duty = 0.25;
+	ceil_record_fill(&r, &o, &d, "duty");
+	is_close(r.duty, 0.25, 0, "a quarter of the time");
+	is_text(r.regime, "duty", "its regime");
+}
+
 static const struct ceil_variant link_variant = {.name = "ce",
                                                  .backend = "cuda",
                                                  .ceiling = "h2d.pageable",
@@ -461,6 +497,7 @@ int main(void)
 {
 	test_memory_row();
 	test_link_row();
+	test_work_row();
 	test_gemm_row();
 	test_statuses();
 	test_over_peak_at_the_clock_held();
