@@ -253,7 +253,7 @@ static void shapes_to_measure_are_listed_once(void)
 	const double rate = 600.0;
 	const struct ceil_attain_input in = input_of("gpt2", 8, 1024, &rate);
 	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
-	const size_t count = ceil_attain_shapes(in.model, &in.sizes, shapes);
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, false, shapes);
 
 	/* qkv, output, up, down and logits in three passes, each in its own layout. */
 	is_u64(count, 15, "fifteen different products");
@@ -278,12 +278,15 @@ static void equal_shapes_are_counted_together(void)
 	const double rate = 600.0;
 	const struct ceil_attain_input in = input_of("llama3-8b", 1, 8192, &rate);
 	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
-	const size_t count = ceil_attain_shapes(in.model, &in.sizes, shapes);
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, false, shapes);
 	size_t i = 0;
 
 	while (i < count && shapes[i].m != 14336)
 		i++;
 	is_u64(i < count ? shapes[i].count : 0, 64, "gate and up of 32 layers");
+	/* gate's and up's forward are down's dgrad by its numbers. */
+	ok(ceil_attain_shapes(in.model, &in.sizes, true, shapes) < count, "fewer in one layout");
+	is_u64(shapes[i].count, 96, "where down's dgrad is the same product");
 }
 
 static void attention_runs_at_the_rate_of_batches(void)

@@ -156,6 +156,14 @@ mfu 0 "shapes of a GPU of four" --model gpt2 --batch 32 --gpu-count 4 --tokens-p
 has "$out" "2304,8192,768," "a step of the whole job is shared"
 mfu 0 "a padded vocabulary" --model gpt2 --vocab 50304 --batch 8 --shapes
 has "$out" "50304,8192,768,bf16,1,TN" "is that of the product"
+mfu 0 "shapes of 8 bits" --model gpt2 --vocab 50304 --batch 8 --dtype e4m3 --shapes
+has_not "$out" "NT" "are all TN"
+"$gpuceil" mfu --model gpt2 --vocab 50304 --batch 8 --dtype e4m3 --shapes >"$work/shapes.csv"
+"$gpuceil" bench gemm --shapes "$work/shapes.csv" --backend host --dry-run >"$work/dry.txt" 2>&1
+has_not "$(cat "$work/dry.txt")" "shapes.csv:" "the bench reads them"
+"$gpuceil" mfu --model gpt2 --batch 8 --shapes >"$work/shapes.csv"
+"$gpuceil" bench gemm --shapes "$work/shapes.csv" --backend host --dry-run >"$work/dry.txt" 2>&1
+has_not "$(cat "$work/dry.txt")" "shapes.csv:" "in every layout"
 mfu 2 "a vocabulary cut short" --model gpt2 --vocab 50000
 has "$out" "--vocab is 50000; gpt2 has 50257 tokens" "is refused"
 mkdir -p "$work/own"

@@ -63,6 +63,9 @@ static const struct refusal refused_files[] = {
 	{"m,n,k,dtype\n12,16,16,e5m2_fast\n", ":2: m must be a multiple of 8 for e5m2"},
 	{"m,n,k,dtype\n8,8,8,bf16_batched\n", ":2: bf16_batched is for more than one product"},
 	{"m,n,k,dtype\n8,8,8,\"bf16\n", ":2: "},
+	{"m,n,k,dtype,layout\n8,8,8,bf16,TX\n",
+         ":2: column layout: 'TX' is none of TN, NN, NT, TT"},
+	{"m,n,k,dtype,layout\n16,16,16,e4m3,NN\n", ":2: e4m3 is TN only: NN is not"},
 };
 
 static void test_refused_files(void)
@@ -110,6 +113,26 @@ static void test_file(void)
 	has_text(err.text, "/nowhere/shapes.csv", "is named");
 }
 
+/* How the operands are stored makes another ceiling of the same numbers. */
+static void test_layouts(void)
+{
+	static const char text[] = "m,n,k,dtype,count,layout\n"
+				   "64,32,16,bf16,1,TN\n"
+				   "64,32,16,bf16,1,nn\n"
+				   "64,32,16,bf16,1,NT\n"
+				   "64,32,16,bf16,4,\n";
+	struct ceil_shapes s = {NULL, 0, 0};
+	struct ceil_error err = {CEIL_OK, ""};
+
+	is_int(ceil_shapes_read(&s, scratch_text("layouts.csv", text), &err), CEIL_OK, "layouts");
+	is_int((long long)s.count, 3, "three shapes");
+	is_u64(s.v[0].count, 5, "an empty layout is TN");
+	is_text(s.v[0].cas.name, "64x32x16", "which has no name of its own");
+	is_text(s.v[1].cas.name, "64x32x16.nn", "others have");
+	is_u64(s.v[2].cas.axis[3], 2, "and their place on the axis");
+	ceil_shapes_done(&s);
+}
+
 static void test_no_memory(void)
 {
 	struct ceil_shapes s = {NULL, 0, 0};
@@ -125,6 +148,7 @@ int main(void)
 	test_shape();
 	test_file();
 	test_refused_files();
+	test_layouts();
 	test_no_memory();
 	return done_testing();
 }

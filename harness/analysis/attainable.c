@@ -167,7 +167,7 @@ static void add_shape(struct ceil_attain_shape *shapes, size_t *count,
 	shapes[(*count)++] = *s;
 }
 
-size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s,
+size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s, bool tn_only,
                           struct ceil_attain_shape *ret_shapes)
 {
 	struct ceil_gemm gemms[CEIL_MAX_GEMMS];
@@ -176,8 +176,10 @@ size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s
 
 	for (size_t i = 0; i < count; i++) {
 		for (enum pass pass = FORWARD; pass < PASS_COUNT && !is_core(&gemms[i]); pass++) {
-			const struct ceil_attain_shape one = shape_of(&gemms[i], pass);
+			struct ceil_attain_shape one = shape_of(&gemms[i], pass);
 
+			if (tn_only)
+				one.layout = pass_layouts[FORWARD];
 			if (has_pass(&gemms[i], pass))
 				add_shape(ret_shapes, &shapes, &one);
 		}

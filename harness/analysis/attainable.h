@@ -9,6 +9,7 @@
 #include "harness/analysis/record.h"
 #include "harness/base/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,9 +67,10 @@ struct ceil_attain_shape {
 /*
  * ceil_attain_shapes - the different products of a step, forward, dgrad and wgrad, but attention's:
  * what is to be measured for a bound whose rates are all its own.
- * @ret_shapes: room for 3 x CEIL_MAX_GEMMS. Return: how many.
+ * @tn_only: every product in layout TN, as 8-bit types want it: their operands are transposed
+ * when they are quantised. @ret_shapes: room for 3 x CEIL_MAX_GEMMS. Return: how many.
  */
-size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s,
+size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s, bool tn_only,
                           struct ceil_attain_shape *ret_shapes);
 
 /* Bytes that the estimates assume: bf16 at work, Adam with an fp32 copy and two fp32 moments. */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "harness/base/alloc.h"
 #include "harness/output/csv.h"
@@ -17,6 +18,7 @@ static const struct ceil_field fields[] = {
 	SHAPE(k, "length of each dot product: its inputs"),
 	SHAPE(dtype, "bf16, fp16, e4m3_fast ...: a ceiling without its 'gemm.'"),
 	SHAPE(count, "how often a step has it; empty: once"),
+	SHAPE(layout, "TN, NN, NT or TT: how A and B are stored, column-major; empty: TN"),
 };
 
 const struct ceil_table ceil_table_shapes = {
@@ -114,8 +116,24 @@ static struct ceil_own_case *find(struct ceil_shapes *s, const struct ceil_own_c
 	return NULL;
 }
 
-static enum ceil_status add(struct ceil_shapes *s, const uint64_t mnk[3], const char *kind,
-                            uint64_t count, struct ceil_error *err)
+/* As the bench's axis counts them. Other layouts than the first are part of a shape's name. */
+static const char *const layouts[] = {"TN", "NN", "NT", "TT", NULL};
+static const char *const suffixes[] = {"", ".nn", ".nt", ".tt"};
+
+static enum ceil_status find_layout(const char *name, uint64_t *ret_layout, struct ceil_error *err)
+{
+	for (uint64_t i = 0; layouts[i]; i++) {
+		if (name[0] && strcasecmp(layouts[i], name) != 0)
+			continue;
+		*ret_layout = i;
+		return CEIL_OK;
+	}
+	return ceil_fail(err, CEIL_E_USAGE, "column layout: '%.8s' is none of TN, NN, NT, TT",
+	                 name);
+}
+
+static enum ceil_status add(struct ceil_shapes *s, const uint64_t mnk[3], uint64_t layout,
+                            const char *kind, uint64_t count, struct ceil_error *err)
 {
 	struct ceil_own_case own = {.kind = kind, .count = count};
 	struct ceil_own_case *same;
@@ -125,9 +143,10 @@ static enum ceil_status add(struct ceil_shapes *s, const uint64_t mnk[3], const 
 	set_axis(&own.cas, "m", mnk[0]);
 	set_axis(&own.cas, "n", mnk[1]);
 	set_axis(&own.cas, "k", mnk[2]);
+	set_axis(&own.cas, "layout", layout);
 	set_axis(&own.cas, "products", 1);
-	snprintf(own.name, sizeof(own.name), "%llux%llux%llu", (unsigned long long)mnk[0],
-	         (unsigned long long)mnk[1], (unsigned long long)mnk[2]);
+	snprintf(own.name, sizeof(own.name), "%llux%llux%llu%s", (unsigned long long)mnk[0],
+	         (unsigned long long)mnk[1], (unsigned long long)mnk[2], suffixes[layout]);
 	own.cas.name = own.name;
 	st = try_shape(&own, err);
 	if (st != CEIL_OK)
@@ -163,7 +182,7 @@ enum ceil_status ceil_shapes_parse(struct ceil_shapes *s, const char *text, stru
 			(void)ceil_context(err, "%s", names[i]);
 	}
 	if (st == CEIL_OK)
-		st = add(s, mnk, /* kind= */ NULL, 1, err);
+		st = add(s, mnk, /* layout= */ 0, /* kind= */ NULL, /* count= */ 1, err);
 	if (st != CEIL_OK && err)
 		(void)ceil_context(err, "--shape %.60s: M,N,K are whole numbers from 1", text);
 	return st;
@@ -202,13 +221,16 @@ static enum ceil_status take_row(void *user, const void *row, size_t line, struc
 	const struct ceil_shape_row *r = row;
 	const uint64_t mnk[3] = {r->m, r->n, r->k};
 	const char *kind = NULL;
+	uint64_t layout = 0;
 	enum ceil_status st = check_numbers(r, err);
 
 	if (st == CEIL_OK)
 		st = find_kind(r->dtype, &kind, err);
 	if (st == CEIL_OK)
-		st = add(reading->shapes, mnk, kind, r->count == CEIL_ABSENT_U64 ? 1 : r->count,
-		         err);
+		st = find_layout(r->layout, &layout, err);
+	if (st == CEIL_OK)
+		st = add(reading->shapes, mnk, layout, kind,
+		         r->count == CEIL_ABSENT_U64 ? 1 : r->count, err);
 	if (st == CEIL_E_USAGE && err)
 		(void)ceil_context(err, "%.100s:%zu", reading->path, line);
 	return st;

@@ -18,7 +18,7 @@ struct ceil_shapes {
 /* A line of a file of shapes: what a layer multiplies, and how often a step has it. */
 struct ceil_shape_row {
 	uint64_t m, n, k;
-	char dtype[16];
+	char dtype[16], layout[8];
 	uint64_t count;
 };
 extern const struct ceil_table ceil_table_shapes;
@@ -32,10 +32,11 @@ CEIL_MUST_CHECK enum ceil_status ceil_shapes_parse(struct ceil_shapes *s, const 
                                                    struct ceil_error *err);
 
 /*
- * ceil_shapes_read - adds the lines of a CSV file with the columns m, n, k, dtype and count (1
- * where it is empty or missing); equal lines are added up.
+ * ceil_shapes_read - adds the lines of a CSV file with the columns m, n, k, dtype, count (1 where
+ * it is empty or missing) and layout (TN where it is); equal lines are added up.
  * Return: CEIL_E_IO if it cannot be read; CEIL_E_USAGE as "path:line: what" naming the column if it
- * is empty or malformed, a number is 0, a type is unknown, or the type cannot have the shape;
+ * is empty or malformed, a number is 0, a type or layout is unknown, or the type cannot have the
+ * shape;
  * CEIL_E_NOMEM.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_shapes_read(struct ceil_shapes *s, const char *path,
