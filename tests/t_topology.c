@@ -125,6 +125,7 @@ static void test_memory_without_cpus(void)
 	if (!t)
 		return;
 	is_int((long long)t->node_count, 1, "a node without CPUs is no node of ours");
+	is_int((long long)t->left_out, 1, "but it is counted");
 	is_int(t->all.node, 0, "so the machine is node 0");
 	is_u64(t->all.memory_bytes, t->node[0].memory_bytes, "and its memory is node 0's");
 	is_int(ceil_topology_alloc(t, 1, MIB, &ptr, &err), CEIL_E_USAGE, "no memory from there");

@@ -209,6 +209,7 @@ json_t *ceil_info_make(const struct ceil_run_setup *setup, const struct ceil_inv
 	json_object_set_new(info, "quick", json_boolean(setup->quick));
 	json_object_set_new(info, "budget_s", number(setup->budget_s));
 	json_object_set_new(info, "system", system_facts());
+	json_object_set_new(info, "host", ceil_info_host());
 	json_object_set_new(info, "environment", environment());
 	json_object_set_new(info, "environment_unset", text(setup->unset));
 	json_object_set_new(info, "libraries", libraries(inv));

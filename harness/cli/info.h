@@ -28,6 +28,12 @@ void ceil_info_clean(struct ceil_run_setup *setup);
  */
 json_t *ceil_info_make(const struct ceil_run_setup *setup, const struct ceil_inventory *inv);
 
+/*
+ * ceil_info_host - its "host": CPU quota, affinity, memory limits, NUMA nodes that are used, and
+ * how many are not: those without cores of ours, as the memory of a GPU that appears as a node.
+ */
+json_t *ceil_info_host(void);
+
 /* ceil_info_add_lane - a device that is measured: its properties, timer and coverage. */
 void ceil_info_add_lane(json_t *info, const struct ceil_lane *lane);
 

@@ -209,8 +209,10 @@ static enum ceil_status fill_nodes(struct ceil_topology *t, hwloc_const_bitmap_t
 			hwloc_get_obj_by_type(t->hwloc, HWLOC_OBJ_NUMANODE, (unsigned)i);
 		enum ceil_status st;
 
-		if (!node_has_cpus(node, allowed))
+		if (!node_has_cpus(node, allowed)) {
+			t->left_out++;
 			continue;
+		}
 		st = fill_node(t, node, allowed, err);
 		if (st != CEIL_OK)
 			return st;

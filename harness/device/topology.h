@@ -34,6 +34,7 @@ struct ceil_topology {
 	struct ceil_cores all;
 	struct ceil_cores *node;
 	size_t node_count;
+	size_t left_out; /* other NUMA nodes: memory of GPUs, and those whose cores are not ours */
 };
 
 /*
