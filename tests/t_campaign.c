@@ -212,6 +212,115 @@ static void test_together(void)
 	recorded_close(&r[1]);
 }
 
+/* ---- a link of 1 us and 10 B/ns at five sizes, fast and slow */
+
+static enum ceil_status launch_link(const struct ceil_launch *l, struct ceil_error *err)
+{
+	struct recorded *r = l->stream[0];
+
+	(void)err;
+	r->now_ns += 1000.0 + (double)l->n / 10.0;
+	return CEIL_OK;
+}
+
+static enum ceil_status launch_slow(const struct ceil_launch *l, struct ceil_error *err)
+{
+	struct recorded *r = l->stream[0];
+
+	(void)err;
+	r->now_ns += 4000.0 + (double)l->n / 2.5;
+	return CEIL_OK;
+}
+
+static void link_work(const struct ceil_point *p, const struct ceil_launch *l,
+                      struct ceil_work *ret_w)
+{
+	(void)p;
+	*ret_w = (struct ceil_work){.bytes_wire = (double)l->n};
+}
+
+#define LINK(name_, ceiling_, launcher, ...)                                                       \
+	{                                                                                          \
+		.name = name_, .backend = "recorded", .doc = "for tests", .ceiling = ceiling_,     \
+		.unit = CEIL_GB_S, .quick = true, .launch = launcher, __VA_ARGS__                  \
+	}
+
+static const struct ceil_variant link_variants[] = {
+	LINK("fast", "link.fast", launch_link, .beside = false),
+	LINK("twin", "link.fast", launch_link, .beside = true),
+	LINK("slow", "link.slow", launch_slow, .versus = "link.fast"),
+	LINK("lost", "link.lost", launch_slow, .versus = "link.nowhere"),
+};
+static const struct ceil_case link_cases[] = {
+	{.name = "1M", .axis = {1 << 20}},  {.name = "64K", .axis = {1 << 16}},
+	{.name = "16K", .axis = {1 << 14}}, {.name = "4K", .axis = {1 << 12}},
+	{.name = "1K", .axis = {1 << 10}},
+};
+
+/* What the rows of a ceiling said: of the case, and of the ceiling itself. */
+struct said {
+	double half_bytes, versus_value;
+};
+struct link_rows {
+	struct said search[4][5], final[4];
+};
+
+static void on_link(void *user, const struct ceil_device *dev, const struct ceil_outcome *o,
+                    const char *role, bool is_ceiling)
+{
+	struct link_rows *rows = user;
+	const size_t v = (size_t)(o->point.variant - link_variants);
+	const size_t c = (size_t)(o->point.cas - link_cases);
+
+	(void)dev;
+	(void)role;
+	*(is_ceiling ? &rows->final[v] : &rows->search[v][c]) =
+		(struct said){o->half_bytes, o->versus_value};
+}
+
+static void no_absent(void *user, const struct ceil_device_props *props, const struct ceil_point *p,
+                      enum ceil_row_status status, const char *reason, bool is_ceiling)
+{
+	(void)user, (void)props, (void)status, (void)is_ceiling;
+	ok(false, "%s was not measured: %s", p->variant->name, reason);
+}
+
+static void test_curve(void)
+{
+	struct ceil_bench b = recorded_bench;
+	const struct ceil_bench *const list[] = {&b, NULL};
+	const struct ceil_filter f = {.list = list};
+	const struct ceil_policy policy = {.seed = 1};
+	struct link_rows rows;
+	const struct ceil_events events = {&rows, on_link, no_absent, NULL};
+	struct recorded r;
+	struct ceil_lane lane = {.dev = &r.base};
+	struct ceil_error err = {CEIL_OK, ""};
+	bool hung;
+
+	b.name = "link";
+	b.variants = link_variants;
+	b.variant_count = sizeof(link_variants) / sizeof(link_variants[0]);
+	b.cases = link_cases;
+	b.case_count = sizeof(link_cases) / sizeof(link_cases[0]);
+	b.work = link_work;
+	recorded_open(&r, 1000.0);
+	r.base.props.free_bytes = 1 << 21;
+	ok(ceil_plan_make(&f, "recorded", &r.base.props, NULL, &lane.plan, &err) == CEIL_OK &&
+	           ceil_campaign_run(&lane, 1, &policy, &events, &hung, &err) == CEIL_OK,
+	   "a run over sizes %s", err.text);
+	/* Half of 10 B/ns at n = 1 us x 10 B/ns; the largest size reaches 99 % of it. */
+	is_close(rows.final[0].half_bytes, 10000, 1000, "half of a fast link at 10 KB");
+	is_close(rows.final[2].half_bytes, 10000, 1000, "half of a slow one at 4 us x 2.5 B/ns");
+	is_close(rows.search[0][0].half_bytes, (double)NAN, 0, "no search row has that");
+	is_close(rows.search[2][4].versus_value, 1024 / 1102.4, 1e-3,
+	         "beside it, at the same size");
+	is_close(rows.final[2].versus_value, 1048576 / 105857.6, 1e-2, "and at the best");
+	is_close(rows.final[0].versus_value, (double)NAN, 0, "who names none has none beside");
+	is_close(rows.final[3].versus_value, (double)NAN, 0, "nor who names one that is not there");
+	ceil_plan_done(&lane.plan);
+}
+
 static void test_burst(void)
 {
 	static struct seen s;
@@ -235,5 +344,6 @@ int main(void)
 	test_wrong();
 	test_together();
 	test_burst();
+	test_curve();
 	return done_testing();
 }

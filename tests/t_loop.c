@@ -227,6 +227,86 @@ static void test_other_timings(void)
 	ceil_meter_close(m);
 }
 
+/* ---- a launcher that tells many times, and a bench that checks the first launch too */
+
+static enum ceil_status launch_many(const struct ceil_launch *l, struct ceil_error *err)
+{
+	(void)err;
+	for (uint32_t i = 0; l->self_ns && i < l->self_count; i++)
+		l->self_ns[i] = i == 3 ? (double)NAN : 100.0 + i;
+	return CEIL_OK;
+}
+
+static enum ceil_status shape_many(const struct ceil_point *p, const struct ceil_device_props *d,
+                                   struct ceil_launch *ret_l, struct ceil_buffer *ret_buf,
+                                   struct ceil_error *err)
+{
+	const enum ceil_status st = recorded_bench.shape(p, d, ret_l, ret_buf, err);
+
+	ret_l->self_count = 9;
+	return st;
+}
+
+static enum ceil_status count_checks(const struct ceil_point *p, struct ceil_device *dev,
+                                     const struct ceil_launch *l, const struct ceil_buffer *buf,
+                                     uint64_t seed, struct ceil_error *err)
+{
+	(void)p, (void)l, (void)buf, (void)seed;
+	if (++((struct recorded *)dev)->launches[15] == 1 && ((struct recorded *)dev)->wrong)
+		return ceil_fail(err, CEIL_E_WRONG, "the first launch");
+	return CEIL_OK;
+}
+
+static void remark_many(const struct ceil_point *p, const struct ceil_device_props *d,
+                        const struct ceil_launch *l, const struct ceil_buffer *buf,
+                        struct ceil_remark *ret_remark)
+{
+	(void)p, (void)d, (void)l, (void)buf;
+	ret_remark->gpu_busy = 0.5;
+}
+
+static void test_many_times(void)
+{
+	const struct ceil_variant v = {.name = "many",
+	                               .backend = "recorded",
+	                               .ceiling = "fake.many",
+	                               .unit = CEIL_NS,
+	                               .timing = CEIL_TIME_SELF,
+	                               .launch = launch_many};
+	struct ceil_bench b = recorded_bench;
+	const struct ceil_point p = {.bench = &b, .variant = &v, .cas = &recorded_bench.cases[0]};
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	b.shape = shape_many;
+	b.check = count_checks;
+	b.check_first = true;
+	b.remark = remark_many;
+	recorded_open(&r, 1000.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK,
+	       "nine times a launch");
+	is_int((long long)o.series.count, 18, "two launches are enough for ten samples");
+	is_int(o.series.v[0].drop, CEIL_DROP_WARMUP, "the very first is warm-up");
+	is_int(o.series.v[3].drop, CEIL_DROP_SHORT, "one that was not told is no sample");
+	is_int(o.series.v[9].drop, CEIL_KEEP, "the second launch has no warm-up");
+	is_close(o.series.v[17].time_ns, 108, 0, "each has its own time");
+	is_int((long long)o.stats.count, 15, "the others count");
+	is_int((long long)r.launches[15], 2, "checked before and after the samples");
+	is_close(o.remark.gpu_busy, 0.5, 0, "with the bench's remark");
+	is_int(o.remark.host_node, -1, "and nothing else");
+	ceil_outcome_done(&o);
+	r.launches[15] = 0;
+	r.wrong = true;
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK,
+	       "a wrong first launch");
+	is_int(o.status, CEIL_ROW_FAILED, "fails the row");
+	is_int((long long)o.series.count, 0, "before anything is timed");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
 static void test_failures(void)
 {
 	struct recorded r;
@@ -335,6 +415,7 @@ int main(void)
 	test_duty();
 	test_search();
 	test_other_timings();
+	test_many_times();
 	test_failures();
 	test_deadline();
 	test_sustained();
