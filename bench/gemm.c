@@ -682,8 +682,8 @@ const struct ceil_bench ceil_gemm_bench = {
 	.more = ceil_gemm_more,
 	.more_count = CEIL_GEMM_LISTS,
 	.buf_count = 5,
-	.repeatable =
-		true, /* cuBLAS documentation, Results Reproducibility: one stream, same bits */
+	.concurrent = true, /* a node's GPUs share its power and cooling, as under a job */
+	.repeatable = true, /* cuBLAS documentation: the same bits at every run of one stream */
 	.check_pattern = CEIL_TERNARY,
 	.shape = gemm_shape,
 	.work = gemm_work,
