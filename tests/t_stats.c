@@ -50,6 +50,9 @@ static void test_stats(void)
 	ceil_stats_of(&s, 8, &st);
 	is_int((long long)st.count, 2, "from a later sample on");
 	is_close(st.ci_lo, NAN, 0, "two samples have no interval");
+	ceil_stats_of(&s, 9, &st);
+	is_close(st.median, 9, 0, "one sample is its own median");
+	is_close(st.spread, NAN, 0, "and has no spread, not one of 0");
 	ceil_series_done(&s);
 	is_int((long long)s.count, 0, "done");
 }
@@ -60,12 +63,17 @@ static const struct ceil_effort effort = {
 static void test_precise(void)
 {
 	const struct ceil_stop_rule *rule = ceil_stop_rule_find("precise");
+	struct ceil_effort patient = effort;
 	struct ceil_series s = {0};
 
 	for (int i = 0; i < 5; i++)
 		add(&s, 100, 1, NAN, CEIL_KEEP);
 	is_int(rule->step(&s, &effort, 0), CEIL_GO_ON, "too few samples");
 	is_int(rule->step(&s, &effort, 1000), CEIL_STOP_BUDGET, "the budget ends it");
+	patient.least_samples = s.count + 1;
+	is_int(rule->step(&s, &patient, 1000), CEIL_GO_ON, "but not before the least samples");
+	patient.least_samples = s.count;
+	is_int(rule->step(&s, &patient, 1000), CEIL_STOP_BUDGET, "that it must have");
 	add(&s, 100, 1, NAN, CEIL_KEEP);
 	is_int(rule->step(&s, &effort, 0), CEIL_STOP_PRECISE, "six equal samples are precise");
 	ceil_series_done(&s);

@@ -15,50 +15,51 @@
 
 enum { MAX_FINALISTS = 4 };
 
+enum { SEARCH, COOL_SEARCH, FINAL, BURST, SUSTAINED, DUTY };
+
 /* measuring.md, Words: what each kind of measurement may cost. */
 static const struct ceil_effort efforts[] = {
-	{.name = "search",
-         .min_samples = 6,
-         .max_samples = 12,
-         .sample_ns = 4000000,
-         .budget_ns = 120000000,
-         .precision = 0.002},
+	[SEARCH] = {.name = "search",
+                    .min_samples = 6,
+                    .max_samples = 12,
+                    .sample_ns = 4000000,
+                    .budget_ns = 120000000,
+                    .precision = 0.002},
 	/* The power control lets a burst of some 12 ms pass and forgets it within 100 ms: short
          * samples, each from an idle device, so that the heat of one point never judges the next
          * (H200: after 0.3 s of work a rate is back at 98 % after 40 ms, at 99.5 % after 100). */
-	{.name = "search",
-         .min_samples = 3,
-         .max_samples = 3,
-         .sample_ns = 4000000,
-         .budget_ns = 1000000000,
-         .idle_ns = 20000000,
-         .rest_ns = 60000000},
-	{.name = "final",
-         .min_samples = 20,
-         .max_samples = 60,
-         .sample_ns = 8000000,
-         .budget_ns = 600000000,
-         .precision = 0.001},
-	{.name = "burst",
-         .min_samples = 5,
-         .max_samples = 5,
-         .sample_ns = 25000000,
-         .budget_ns = 4000000000,
-         .idle_ns = 150000000},
-	{.name = "sustained",
-         .min_samples = 20,
-         .max_samples = 1000,
-         .sample_ns = 50000000,
-         .budget_ns = 10000000000},
-	{.name = "duty",
-         .min_samples = 20,
-         .max_samples = 4000,
-         .sample_ns = 10000000,
-         .budget_ns = 20000000000,
-         .idle_ns = 1000000},
+	[COOL_SEARCH] = {.name = "search",
+                         .min_samples = 3,
+                         .max_samples = 3,
+                         .sample_ns = 4000000,
+                         .budget_ns = 1000000000,
+                         .idle_ns = 20000000,
+                         .rest_ns = 60000000},
+	[FINAL] = {.name = "final",
+                   .least_samples = 3, /* one slow product on a host would be its own median */
+                   .min_samples = 20,
+                   .max_samples = 60,
+                   .sample_ns = 8000000,
+                   .budget_ns = 600000000,
+                   .precision = 0.001},
+	[BURST] = {.name = "burst",
+                   .min_samples = 5,
+                   .max_samples = 5,
+                   .sample_ns = 25000000,
+                   .budget_ns = 4000000000,
+                   .idle_ns = 150000000},
+	[SUSTAINED] = {.name = "sustained",
+                       .min_samples = 20,
+                       .max_samples = 1000,
+                       .sample_ns = 50000000,
+                       .budget_ns = 10000000000},
+	[DUTY] = {.name = "duty",
+                  .min_samples = 20,
+                  .max_samples = 4000,
+                  .sample_ns = 10000000,
+                  .budget_ns = 20000000000,
+                  .idle_ns = 1000000},
 };
-
-enum { SEARCH, COOL_SEARCH, FINAL, BURST, SUSTAINED, DUTY };
 
 /* What the search said of one entry of the plan; kept for finals. */
 struct result {

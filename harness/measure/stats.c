@@ -82,7 +82,7 @@ static void quantiles(double *times, size_t n, struct ceil_stats *st)
 	st->p95 = ceil_quantile(times, n, 0.95);
 	st->p99 = ceil_quantile(times, n, 0.99);
 	st->max = ceil_quantile(times, n, 1.0);
-	st->spread = (st->p95 - st->p05) / st->median;
+	st->spread = n > 1 ? (st->p95 - st->p05) / st->median : (double)NAN;
 	median_interval(times, n, st);
 }
 

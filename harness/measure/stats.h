@@ -26,7 +26,7 @@ struct ceil_series {
 	size_t count, cap;
 };
 
-/* Of the kept samples' time_ns. NAN where there are too few: quantiles 1, ci 6. */
+/* Of the kept samples' time_ns. NAN where there are too few: quantiles 1, spread 2, ci 6. */
 struct ceil_stats {
 	size_t count, dropped;
 	double min, p05, median, p95, p99, max, mean;

@@ -33,7 +33,7 @@ static enum ceil_stop step_precise(const struct ceil_series *s, const struct cei
 	ceil_stats_of(s, 0, &st);
 	if (st.count >= e->max_samples)
 		return CEIL_STOP_COUNT;
-	if (spent_ns >= e->budget_ns && st.count >= 1)
+	if (spent_ns >= e->budget_ns && st.count >= (e->least_samples ? e->least_samples : 1))
 		return CEIL_STOP_BUDGET;
 	if (st.count < e->min_samples || isnan(st.ci_lo))
 		return s->count >= 4 * e->max_samples ? CEIL_STOP_COUNT : CEIL_GO_ON;

@@ -20,11 +20,12 @@ enum ceil_stop {
 struct ceil_effort {
 	const char *name; /* "search", "final" */
 	size_t min_samples, max_samples;
-	uint64_t sample_ns; /* wished length of one sample */
-	uint64_t budget_ns; /* of all samples */
-	uint64_t idle_ns;   /* before each sample: the burst protocol */
-	uint64_t rest_ns;   /* before the first instead, if longer: the search's heat leaves */
-	double precision;   /* half-width of the interval over the median */
+	size_t least_samples; /* before the budget may end it; 0: one */
+	uint64_t sample_ns;   /* wished length of one sample */
+	uint64_t budget_ns;   /* of all samples */
+	uint64_t idle_ns;     /* before each sample: the burst protocol */
+	uint64_t rest_ns;     /* before the first instead, if longer: the search's heat leaves */
+	double precision;     /* half-width of the interval over the median */
 };
 
 struct ceil_stop_rule {
