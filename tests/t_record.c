@@ -351,6 +351,12 @@ static void test_spread(void)
 	ceil_stats_of(&o.series, 0, &o.stats);
 	ceil_record_fill(&r, &o, &d, "final");
 	is_text(r.status, "unstable", "five samples have no interval: their spread decides");
+	for (size_t i = 0; i < 5; i++)
+		s[i].time_ns = i < 3 ? 4e6 : 9.2e6;
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "final");
+	is_text(r.reason, "samples spread over 130 %, more than the 1 % of this row",
+	        "a large spread is told in plain figures");
 	o = outcome(&copy_variant, 4e6, 1980, s, 20);
 	o.work.bytes_read = 17.6e9;
 	s[0].time_ns *= 1.06;

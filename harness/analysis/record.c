@@ -292,6 +292,12 @@ static bool first_differs(const struct ceil_outcome *o, double tolerance, char *
 	return true;
 }
 
+/* Three digits: "5 %, more than the 5 %" would explain nothing. */
+static void append_percent(char *text, size_t size, double ratio)
+{
+	ceil_append(text, size, ratio < 1.0 ? "%.3g %%" : "%.0f %%", 100 * ratio);
+}
+
 /*
  * The tolerance of measuring.md is how far the value may move from run to run. Samples that spread
  * over more are a warning; where the interval of their median is narrower than the tolerance, the
@@ -307,12 +313,14 @@ static bool too_wide(const struct ceil_record *r, const struct ceil_outcome *o, 
 	if (o->point.regime == CEIL_SUSTAINED || o->point.regime == CEIL_DUTY || tolerance <= 0.0 ||
 	    !(r->spread > tolerance) || interval <= tolerance)
 		return false;
-	(void)snprintf(reason, size,
-	               "samples spread over %.2g %%, more than the %.2g %% of this row",
-	               100 * r->spread, 100 * tolerance);
-	if (!isnan(interval))
-		ceil_append(reason, size, ", and their median is known to %.2g %% only",
-		            100 * interval);
+	ceil_copy(reason, size, "samples spread over ");
+	append_percent(reason, size, r->spread);
+	ceil_append(reason, size, ", more than the %.3g %% of this row", 100 * tolerance);
+	if (isnan(interval))
+		return true;
+	ceil_append(reason, size, ", and their median is known to ");
+	append_percent(reason, size, interval);
+	ceil_append(reason, size, " only");
 	return true;
 }
 
