@@ -165,14 +165,14 @@ static double bytes_per_s(const struct ceil_device_props *d, bool host)
 static double flops_per_s(const struct ceil_device_props *d, const struct ceil_variant *v)
 {
 	const double clocks = d->sm_count * (d->max_sm_mhz > 0.0 ? d->max_sm_mhz : 1500.0) * 1e6;
-	/* fp64 tensor cores and vector pipes do some hundred a clock, tensor cores some thousand.
-	 */
-	const bool fast =
+	/* Half of a Hopper's tensor cores, or an Ampere's: the more bits, the fewer a clock; fp64
+	 * and vector pipes do some hundred. */
+	const bool tensor =
 		v->resource == CEIL_R_TENSOR && v->types.a != CEIL_FP64 && v->types.a != CEIL_FP32;
 
 	if (strcmp(v->backend, "host") == 0)
 		return 40e9 * d->sm_count;
-	return clocks * (fast ? 1000.0 : 100.0);
+	return clocks * (tensor ? 32000.0 / ceil_dtype_info(v->types.a)->bits : 100.0);
 }
 
 /* Seconds of one launch. */
@@ -191,21 +191,26 @@ static double launch_s(const struct ceil_point *p, const struct ceil_launch *l,
 	                         w.flops / flops_per_s(d, p->variant)));
 }
 
-/* Set-up, fills, the check and a dozen samples; candidates are halved. Finals come on top. */
+/*
+ * Set-up, fills, the check and a dozen samples. Where there are candidates: some ten, run once,
+ * halved by rounds of a millisecond each, with idle time between. Finals come on top.
+ */
 static double search_s(const struct ceil_point *p, const struct ceil_launch *l,
                        const struct ceil_device_props *d)
 {
-	const double candidates = p->bench->prepare && p->variant->burst_finalists ? 12.0 : 0.0;
-	const double idle_s = p->variant->burst_finalists ? 0.2 : 0.0;
+	const double one_s = launch_s(p, l, d);
 
-	return 0.05 + idle_s + (12.0 + 2.5 * candidates) * fmax(launch_s(p, l, d), 0.0005);
+	if (p->variant->burst_finalists)
+		return 0.22 + (p->bench->prepare ? 25.0 * fmax(one_s, 0.001) : 0.0) +
+		       3.0 * fmax(one_s, 0.004);
+	return 0.05 + 12.0 * fmax(one_s, 0.0005);
 }
 
 static double finals_s(const struct ceil_variant *v)
 {
 	if (v->sweep)
 		return 0.0;
-	return v->burst_finalists ? v->burst_finalists * 1.5 : 0.4;
+	return v->burst_finalists ? v->burst_finalists * 1.2 : 0.4;
 }
 
 /* ---- making */
