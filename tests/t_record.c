@@ -63,7 +63,7 @@ static struct ceil_device_props h200(void)
 static struct ceil_outcome outcome(const struct ceil_variant *v, double time_ns, double clock_mhz,
                                    struct ceil_sample *samples, size_t count)
 {
-	struct ceil_outcome o = {.point = {&bench, v, &big, CEIL_NOREGIME, CEIL_NORMAL},
+	struct ceil_outcome o = {.point = {.bench = &bench, .variant = v, .cas = &big},
 	                         .first_ns = ABSENT,
 	                         .candidates = 1,
 	                         .checked = true,
@@ -77,6 +77,10 @@ static struct ceil_outcome outcome(const struct ceil_variant *v, double time_ns,
 	                                    .energy_j = 1625,
 	                                    .temp_start_c = 40,
 	                                    .temp_end_c = 45,
+	                                    .snapshot_mhz = 1755,
+	                                    .power_cap_ratio = 0.25,
+	                                    .sm_active = 0.75,
+	                                    .dram_active = ABSENT,
 	                                    .throttle = "none"}};
 
 	for (size_t i = 0; i < count; i++)
@@ -127,7 +131,10 @@ static void test_memory_row(void)
 	is_text(r.stop, ceil_stop_name(CEIL_STOP_PRECISE), "stop");
 	is_u64(r.rank, 0, "rank");
 	is_u64(r.ranks, 1, "ranks");
-	is_close(r.sm_active, ABSENT, 0, "SM activity is not measured here");
+	is_close(r.sm_active, 0.75, 0, "SM activity, of the sampler");
+	is_close(r.dram_active, ABSENT, 0, "what it does not tell is absent");
+	is_close(r.snapshot_mhz, 1755, 0, "the mean of its clocks");
+	is_close(r.power_cap_ratio, 0.25, 0, "the share of time under the power cap");
 	is_u64(r.format_version, CEIL_FORMAT_VERSION, "format version");
 	ok(r.host[0] != '\0' && r.tool_version[0] != '\0', "host and tool version are there");
 	ok(!ceil_record_bad(&r), "an ok row leaves the exit status alone");

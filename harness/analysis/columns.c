@@ -49,7 +49,9 @@ static const struct ceil_field record_fields[] = {
 	RECORD(k, "", "length of the sums, GEMM only"),
 	RECORD(rank, "", "of this process, from 0; of the GPU in a collective's row"),
 	RECORD(ranks, "", "how many processes, or GPUs of a collective, measured together"),
-	RECORD(sm_active, "ratio", "share of time in which an SM had a warp, mean over the SMs"),
+	RECORD(sm_active, "ratio",
+               "share of cycles in which an SM had a warp, mean over the SMs, by GPM; rows of 1 s "
+               "and more"),
 	RECORD(tensor_active, "ratio", "share of time in which the tensor pipe worked"),
 	RECORD(dram_active, "ratio", "share of time in which device memory moved data"),
 	RECORD(temp_start_c, "C", "of the GPU, before the samples"),

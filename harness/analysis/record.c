@@ -177,6 +177,9 @@ static void fill_window(struct ceil_record *r, const struct ceil_window *w)
 	r->seconds = w->seconds;
 	r->energy_j = w->energy_j;
 	r->snapshot_mhz = w->snapshot_mhz;
+	r->sm_active = w->sm_active;
+	r->tensor_active = w->tensor_active;
+	r->dram_active = w->dram_active;
 	r->power_cap_ratio = w->power_cap_ratio;
 	r->thermal_ratio = w->thermal_ratio;
 	r->hw_slowdown_ratio = w->hw_slowdown_ratio;

@@ -317,13 +317,39 @@ static struct ceil_link link_of(const struct ceil_nvml_state *a, const struct ce
 	};
 }
 
+static double mean_watched(const struct ceil_meter *m, const char *value, uint64_t from_ns,
+                           uint64_t to_ns)
+{
+	struct ceil_watch_stats x;
+
+	ceil_watch_stats_of(m->options.watch, value, from_ns, to_ns, &x);
+	return x.mean;
+}
+
+/*
+ * What the sampler saw meanwhile. A share of time is that of the tenth of a second before its
+ * reading: the first two of a row reach back before it, and a burst is mostly idle.
+ */
+static void fill_watched(const struct ceil_meter *m, uint64_t from_ns, uint64_t to_ns,
+                         struct ceil_outcome *o)
+{
+	const uint64_t inside_ns = from_ns + 2 * CEIL_SAMPLER_INTERVAL_NS;
+	struct ceil_window *w = &o->window;
+
+	w->snapshot_mhz = mean_watched(m, "sm_mhz", from_ns, to_ns);
+	if (w->seconds < 1.0 || o->point.regime == CEIL_BURST)
+		return;
+	w->sm_active = mean_watched(m, "sm_active", inside_ns, to_ns);
+	w->tensor_active = mean_watched(m, "tensor_active", inside_ns, to_ns);
+	w->dram_active = mean_watched(m, "dram_active", inside_ns, to_ns);
+}
+
 static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
                                const struct ceil_effort *effort, struct ceil_outcome *o,
                                struct ceil_error *err)
 {
 	struct ceil_nvml_state before;
 	struct ceil_nvml_state after;
-	struct ceil_watch_stats clocks;
 	enum ceil_status st;
 
 	if (s->point->regime == CEIL_BURST)
@@ -335,8 +361,7 @@ static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
 		o->steady_from = ceil_steady_from(&o->series);
 	ceil_nvml_read(m->options.gpu, &after);
 	ceil_window_of(&before, &after, &o->window);
-	ceil_watch_stats_of(m->options.watch, "sm_mhz", before.at_ns, after.at_ns, &clocks);
-	o->window.snapshot_mhz = clocks.mean;
+	fill_watched(m, before.at_ns, after.at_ns, o);
 	o->link = link_of(&before, &after);
 	if (st == CEIL_OK && s->point->bench->remark)
 		s->point->bench->remark(s->point, &m->dev->props, &s->launch, s->buf, &o->remark);

@@ -73,6 +73,7 @@ struct ceil_window {
 	double power_cap_ratio, thermal_ratio, hw_slowdown_ratio;
 	double ecc_uncorrected; /* errors that came in between; NAN: not told */
 	double snapshot_mhz;    /* mean of the sampler's readings of the SM clock; NAN: none */
+	double sm_active, tensor_active, dram_active; /* ratios by GPM; NAN: too short, or none */
 };
 
 /*

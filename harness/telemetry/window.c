@@ -121,6 +121,9 @@ void ceil_window_of(const struct ceil_nvml_state *from, const struct ceil_nvml_s
 		.temp_end_c = to->temp_c,
 		.ecc_uncorrected = grown(from->ecc_uncorrected, to->ecc_uncorrected),
 		.snapshot_mhz = (double)NAN,
+		.sm_active = (double)NAN,
+		.tensor_active = (double)NAN,
+		.dram_active = (double)NAN,
 	};
 	/* The energy counter moves in steps of about 100 ms: a mean over less than 1 s is noise. */
 	if (ret_w->seconds >= 1.0)
