@@ -163,6 +163,8 @@ static void the_clock_goes_forward(void)
 
 static void the_first_signal_is_noted(void)
 {
+	struct ceil_error err = {CEIL_OK, ""};
+
 	is_int(ceil_cancel_signal(), 0, "no signal at first");
 	ceil_cancel_install();
 	(void)raise(SIGTERM);
@@ -171,7 +173,10 @@ static void the_first_signal_is_noted(void)
 	is_int(ceil_cancel_signal(), 0, "the flag can be cleared");
 	ceil_cancel_set(SIGINT);
 	is_int(ceil_cancel_signal(), SIGINT, "and set");
+	is_int(ceil_cancel_check(&err), CEIL_E_CANCELLED, "a check says so");
+	is_text(err.text, "stopped by signal 2", "with the signal");
 	ceil_cancel_set(0);
+	is_int(ceil_cancel_check(&err), CEIL_OK, "and is fine without one");
 }
 
 /* Runs raise_them in a child. Return: the signal that ended it, or 0. */

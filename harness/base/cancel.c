@@ -53,6 +53,13 @@ int ceil_cancel_signal(void)
 	return atomic_load(&pending);
 }
 
+enum ceil_status ceil_cancel_check(struct ceil_error *err)
+{
+	const int number = ceil_cancel_signal();
+
+	return number ? ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d", number) : CEIL_OK;
+}
+
 void ceil_cancel_set(int signal_number)
 {
 	atomic_store(&asked_ns, signal_number ? ceil_now_ns() : 0);

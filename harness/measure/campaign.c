@@ -610,7 +610,6 @@ static enum ceil_status open_lane(struct campaign *c, struct lane *l, struct cei
 		.seed = c->policy->seed,
 		.timeout_ns = c->policy->timeout_ns,
 		.deadline_ns = c->policy->deadline_ns,
-		.no_gate = c->policy->no_gate,
 		.gpu = in->gpu,
 		.watch = in->watch,
 		.progress = on_progress,

@@ -21,7 +21,6 @@ struct ceil_policy {
 	uint64_t seed;
 	uint64_t timeout_ns;  /* of one wait for a device; 0: the loop's default */
 	uint64_t deadline_ns; /* no row starts after it; 0: none */
-	bool no_gate;         /* under a profiler */
 	bool one_by_one;      /* never two devices at once, whatever the bench says */
 };
 

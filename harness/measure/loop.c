@@ -135,7 +135,7 @@ const struct ceil_timer *ceil_meter_timer(const struct ceil_meter *m)
 	return &m->timer;
 }
 
-bool ceil_meter_late(const struct ceil_meter *m)
+static bool late(const struct ceil_meter *m)
 {
 	return m->options.deadline_ns && ceil_now_ns() >= m->options.deadline_ns;
 }
@@ -233,12 +233,11 @@ static void cool_down(const struct ceil_meter *m)
 static enum ceil_status may_go_on(const struct ceil_meter *m, const struct ceil_outcome *o,
                                   struct ceil_error *err)
 {
-	if (ceil_cancel_signal())
-		return ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d",
-		                 ceil_cancel_signal());
-	if (o->series.count == 0 && ceil_meter_late(m))
+	const enum ceil_status st = ceil_cancel_check(err);
+
+	if (st == CEIL_OK && o->series.count == 0 && late(m))
 		return ceil_fail(err, CEIL_E_BUDGET, "the budget was spent before this row");
-	return CEIL_OK;
+	return st;
 }
 
 /* A self-timed launch may give many times, each a sample. The first sample of all is warm-up. */

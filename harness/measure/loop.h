@@ -68,7 +68,6 @@ struct ceil_meter_options {
 	uint64_t seed;
 	uint64_t timeout_ns;       /* of one sync; 0: 30 s */
 	uint64_t deadline_ns;      /* ceil_now_ns() after which no sample starts; 0: none */
-	bool no_gate;              /* profilers, CUDA_LAUNCH_BLOCKING */
 	struct ceil_nvml_gpu *gpu; /* telemetry of the device, or NULL */
 	struct ceil_watch *watch;  /* the sampler's view of it, or NULL */
 	/* Called after each sample with the median so far; the live line. May be NULL. */

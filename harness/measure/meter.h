@@ -71,7 +71,4 @@ CEIL_MUST_CHECK enum ceil_status ceil_search_candidate(struct ceil_meter *m, str
                                                        double *ret_first_ns,
                                                        struct ceil_error *err);
 
-/* ceil_meter_stop - CEIL_E_CANCELLED after a signal, CEIL_E_TIMEOUT never: deadline is a skip. */
-bool ceil_meter_late(const struct ceil_meter *m);
-
 #endif

@@ -48,8 +48,7 @@ static enum ceil_status launch_batch(struct ceil_setup *s, struct ceil_error *er
 
 static bool gated(const struct ceil_meter *m, const struct ceil_setup *s)
 {
-	return s->point->variant->gated && m->dev->backend->gate && !m->options.no_gate &&
-	       s->batch <= GATE_LAUNCHES;
+	return s->point->variant->gated && m->dev->backend->gate && s->batch <= GATE_LAUNCHES;
 }
 
 /* clock, mark, launches, mark, clock: what is between the marks is the work alone. */
@@ -322,9 +321,8 @@ enum ceil_status ceil_sample_sustained(struct ceil_meter *m, struct ceil_setup *
 		st = boundary(m, 0, err);
 	for (uint64_t k = 0; st == CEIL_OK && o->stop == CEIL_GO_ON; k++) {
 		st = sustained_step(m, s, k, o, err);
-		if (ceil_cancel_signal() && st == CEIL_OK)
-			st = ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d",
-			               ceil_cancel_signal());
+		if (st == CEIL_OK)
+			st = ceil_cancel_check(err);
 		o->stop = rule->step(&o->series, effort, ceil_now_ns() - from_ns);
 		if (m->options.progress)
 			m->options.progress(m->options.user, o);

@@ -81,9 +81,8 @@ static enum ceil_status round_of(struct ceil_meter *m, struct ceil_setup *s, str
 		ceil_sleep_ns(q->idle_ns);
 	for (uint32_t i = 0; i < q->alive && st == CEIL_OK; i++) {
 		st = sample_one(m, s, &q->v[i], err);
-		if (st == CEIL_OK && ceil_cancel_signal())
-			st = ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d",
-			               ceil_cancel_signal());
+		if (st == CEIL_OK)
+			st = ceil_cancel_check(err);
 	}
 	return st;
 }
