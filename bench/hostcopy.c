@@ -489,18 +489,16 @@ const struct ceil_bench ceil_hostcopy_bench = {
 	.name = "hostcopy",
 	.summary = "copies between host and GPU: pinned, pageable, mapped, both ways, by size",
 	.doc = "Copies of 4 KiB to 1 GiB, host to device, device to host, and both at once (a "
-               "sum). "
-	       "One direction counts the bytes that cross the link; the host's memcpy counts bytes "
-	       "read plus written. Pinned memory goes by the copy engines, mapped memory by "
-	       "kernels, pageable memory through the driver's pinned buffers, one copy at a time "
-               "by "
-	       "the host's clock. Latencies are of 4 KiB, the 99th percentile is time_p99_ns; "
-	       "half_size_bytes is where half of the rate is reached. Copies of small sizes in one "
-	       "direction are started ahead, those both ways as fast as one thread can. With "
-	       "several NUMA nodes the memory lies on each in turn, near or far of the GPU, and "
-               "the "
-	       "thread on a core beside it. Theoretical: the link as it is while it works, less "
-	       "line code and the headers of packets of 256 bytes.",
+	       "sum). One direction counts the bytes that cross the link; the host's memcpy "
+	       "counts bytes read plus written. Pinned memory goes by the copy engines, mapped "
+	       "memory by kernels, pageable memory through the driver's pinned buffers, one "
+	       "copy at a time by the host's clock. Latencies are of 4 KiB, the 99th "
+	       "percentile is time_p99_ns; half_size_bytes is where half of the rate is "
+	       "reached. Copies in one direction are started ahead, those both ways as fast as "
+	       "one thread can. With several NUMA nodes the memory lies on each in turn, near "
+	       "or far of the GPU, and the thread on a core beside it. Theoretical: the link "
+	       "as it is while it works, less line code and the headers of packets of 256 "
+	       "bytes.",
 	.source = "nvbandwidth 0.8 for the names of directions and paths; Hockney's n1/2",
 	.variants = variants,
 	.variant_count = sizeof(variants) / sizeof(variants[0]),

@@ -143,6 +143,33 @@ static void test_tables(void)
 	is_text(printed(NULL, 0, false, false, 100), "", "no rows, no table");
 }
 
+/* What pinning would give stands under a pageable row; what is no better is left out. */
+static void test_versus(void)
+{
+	static const struct given row = {"gpu0", "h2d.pageable", "GB/s", "host", "ok",
+	                                 "",     16.5,           57.61,  ABSENT};
+	const struct ceil_text_style style = {.columns = 100};
+	struct ceil_record r = record(&row);
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		exit(1);
+	ceil_copy(r.versus, sizeof(r.versus), "h2d.pinned");
+	r.versus_value = 55.1;
+	ceil_text_ceilings(f, &style, &r, 1, false);
+	fflush(f);
+	has_text(text, "\n      h2d.pinned gives 55.10 GB/s, 3.3 times as much\n",
+	         "what pinning gives");
+	rewind(f);
+	r.versus_value = 16.6;
+	ceil_text_ceilings(f, &style, &r, 1, false);
+	fclose(f);
+	ok(!strstr(text, "16.60"), "no line for what is as good");
+	free(text);
+}
+
 static void test_colour(void)
 {
 	const char *text = printed(h200_run, 4, false, true, 100);
@@ -241,6 +268,7 @@ static void test_grid(void)
 int main(void)
 {
 	test_tables();
+	test_versus();
 	test_colour();
 	test_numbers();
 	test_style();

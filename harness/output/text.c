@@ -172,6 +172,18 @@ static void cell(const void *user, size_t row, size_t column, char *ret_text, si
 	}
 }
 
+/* A tenth more is worth a line: pinned memory beside pageable, copy engines beside kernels. */
+static void print_versus(FILE *f, const struct ceil_record *r)
+{
+	char number[32];
+
+	if (!r->versus[0] || !(r->versus_value > 1.1 * r->value))
+		return;
+	ceil_text_number(number, sizeof(number), r->versus_value);
+	fprintf(f, "%*s%s gives %s %s, %.2g times as much\n", REASON_INDENT, "", r->versus, number,
+	        r->unit, r->versus_value / r->value);
+}
+
 static void print_table(FILE *f, const struct ceil_text_style *style, const struct view *v)
 {
 	const struct ceil_grid g = {.columns = columns,
@@ -193,6 +205,7 @@ static void print_table(FILE *f, const struct ceil_text_style *style, const stru
 
 		ceil_grid_row(f, &g, &layout, i);
 		fputc('\n', f);
+		print_versus(f, r);
 		if (is_ok(r) || !r->reason[0])
 			continue;
 		fprintf(f, "%*s", REASON_INDENT, "");
