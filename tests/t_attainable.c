@@ -289,6 +289,23 @@ static void equal_shapes_are_counted_together(void)
 	is_u64(shapes[i].count, 96, "where down's dgrad is the same product");
 }
 
+/* Llama 3's vocabulary of 128256 is the length of the sums of its logits' dgrad. */
+static void long_sums_are_halved(void)
+{
+	const double rate = 600.0;
+	const struct ceil_attain_input in = input_of("llama3-8b", 1, 8192, &rate);
+	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, false, shapes);
+	const struct ceil_attain_part *p = find(bound(&in), "logits", "dgrad");
+	size_t i = 0;
+
+	while (i < count && shapes[i].k != 64128)
+		i++;
+	is_u64(i < count ? shapes[i].count : 0, 2, "twice half of it");
+	is_u64(p->k, 64128, "in the bound too");
+	is_close(p->flops, 2.0 * 8192 * 4096 * 128256, 1, "all of its FLOPs");
+}
+
 static void attention_runs_at_the_rate_of_batches(void)
 {
 	const double rate = 600.0;
@@ -347,6 +364,7 @@ int main(void)
 	shapes_come_from_records();
 	shapes_to_measure_are_listed_once();
 	equal_shapes_are_counted_together();
+	long_sums_are_halved();
 	attention_runs_at_the_rate_of_batches();
 	wrong_ceilings_are_named();
 	every_model_has_a_bound();

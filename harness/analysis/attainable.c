@@ -147,11 +147,17 @@ static struct ceil_attain_shape shape_of(const struct ceil_gemm *g, enum pass pa
 		[WGRAD] = {g->k, g->n, g->m},
 	};
 
-	return (struct ceil_attain_shape){.m = mnk[pass][0],
-	                                  .n = mnk[pass][1],
-	                                  .k = mnk[pass][2],
-	                                  .count = g->count,
-	                                  .layout = pass_layouts[pass]};
+	struct ceil_attain_shape s = {.m = mnk[pass][0],
+	                              .n = mnk[pass][1],
+	                              .k = mnk[pass][2],
+	                              .count = g->count,
+	                              .layout = pass_layouts[pass]};
+
+	while (s.k > CEIL_ATTAIN_MAX_K) {
+		s.k = (s.k + 1) / 2;
+		s.count *= 2;
+	}
+	return s;
 }
 
 static void add_shape(struct ceil_attain_shape *shapes, size_t *count,
@@ -213,12 +219,12 @@ static void add_product(const struct ceil_attain_input *in, struct ceil_attain *
 	                             .m = s.m,
 	                             .n = s.n,
 	                             .k = s.k,
-	                             .count = g->count,
+	                             .count = s.count,
 	                             .flops = g->flops};
 	const double rate = in->rate(in->user, s.m, s.n, s.k, &p.how);
 	double feed;
 
-	p.bytes = CEIL_WORK_BYTES * (m * k + k * n + m * n) * (double)g->count;
+	p.bytes = CEIL_WORK_BYTES * (m * k + k * n + m * n) * (double)s.count;
 	p.seconds = p.flops / (rate * 1e12);
 	p.limited_by = "gemm";
 	feed = gb_s_seconds(p.bytes, in->dram_gb_s);

@@ -58,6 +58,12 @@ double ceil_gemm_rate(const void *user, uint64_t m, uint64_t n, uint64_t k,
 size_t ceil_gemm_points_of(const struct ceil_record *records, size_t count, const char *dtype_in,
                            const char *device, struct ceil_gemm_point *ret_points);
 
+/*
+ * Longer sums than the gemm bench can check exactly (CEIL_GEMM_MAX_K) are taken in halves, as
+ * split-k algorithms do: 128256 is twice 64128.
+ */
+enum { CEIL_ATTAIN_MAX_K = 65536 };
+
 /* A product that a step has count times. */
 struct ceil_attain_shape {
 	uint64_t m, n, k, count;
