@@ -1,0 +1,192 @@
+/* The devices of a run: opened, joined to teams, their plans fitted to the budget. */
+#include "harness/cli/session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Host rows: where they are all there is, and beside a GPU. */
+#define HOST_ALONE_S  60.0
+#define HOST_BESIDE_S 14.0
+
+static bool is_gpu(const struct ceil_device *dev)
+{
+	return strcmp(dev->backend->name, "host") != 0;
+}
+
+bool ceil_session_has_gpu(const struct ceil_session *s)
+{
+	for (size_t i = 0; i < s->lane_count; i++) {
+		if (is_gpu(s->lanes[i].dev))
+			return true;
+	}
+	return false;
+}
+
+/* The host's part is bounded, so that a GPU node is not kept waiting for its CPUs. */
+static double lane_budget_s(const struct ceil_session *s, const struct ceil_lane *lane)
+{
+	const double all = ceil_bench_budget_s(s->o);
+	const bool gpu = ceil_session_has_gpu(s);
+	const double host =
+		s->o->budget_ns && !gpu ? all : fmin(all, gpu ? HOST_BESIDE_S : HOST_ALONE_S);
+
+	if (strcmp(lane->dev->backend->name, "host") == 0)
+		return host;
+	return fmax(1.0, all - host);
+}
+
+static enum ceil_status open_lane(struct ceil_session *s, const struct ceil_found *found,
+                                  struct ceil_error *err)
+{
+	struct ceil_lane *lane = &s->lanes[s->lane_count];
+	enum ceil_status st = ceil_inventory_device(found, &lane->dev, err);
+
+	if (st != CEIL_OK)
+		return st;
+	lane->gpu = found->gpu;
+	ceil_ranks_describe(found, &s->ways[s->lane_count]);
+	s->lane_count++;
+	return CEIL_OK;
+}
+
+/* Who exchanges data with whom: the processes of an MPI run, else the GPUs of this one. */
+static enum ceil_status join_teams(struct ceil_session *s, struct ceil_error *err)
+{
+	struct ceil_rank ways[CEIL_MAX_DEVICES];
+	struct ceil_device *members[CEIL_MAX_DEVICES];
+	unsigned gpus = 0;
+	enum ceil_status st;
+
+	for (size_t i = 0; i < s->lane_count; i++) {
+		struct ceil_device *dev = s->lanes[i].dev;
+
+		if (s->ranks.mpi && (is_gpu(dev) || strcmp(dev->props.label, "cpu") == 0))
+			ceil_ranks_join(&s->ranks, dev);
+		if (!s->ranks.mpi && is_gpu(dev)) {
+			ways[gpus] = s->ways[i];
+			members[gpus++] = dev;
+		}
+	}
+	if (gpus == 0)
+		return CEIL_OK;
+	st = ceil_team_local_open(gpus, &s->team, err);
+	for (unsigned i = 0; st == CEIL_OK && i < gpus; i++) {
+		struct ceil_device_props *p = &members[i]->props;
+
+		members[i]->team = ceil_team_local_member(s->team, i);
+		p->rank = i;
+		p->ranks = gpus;
+		ceil_ranks_fabric(ways, gpus, &p->fabric_gb_s, p->fabric, sizeof(p->fabric));
+	}
+	return st;
+}
+
+/* Ranks that share a machine measure its host once; together they only exchange data. */
+static enum ceil_status plan_lanes(struct ceil_session *s, const struct ceil_filter *f,
+                                   struct ceil_error *err)
+{
+	size_t kept = 0;
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t i = 0; i < s->lane_count; i++) {
+		struct ceil_lane *lane = &s->lanes[i];
+		struct ceil_filter own = *f;
+
+		own.team_only = !is_gpu(lane->dev) && !ceil_ranks_host_part(&s->ranks);
+		if (st == CEIL_OK)
+			st = ceil_plan_make(&own, lane->dev->backend->name, &lane->dev->props, NULL,
+			                    &lane->plan, err);
+		if (st == CEIL_OK && lane->plan.count > 0) {
+			s->lanes[kept++] = *lane;
+			continue;
+		}
+		ceil_plan_done(&lane->plan);
+		lane->dev->backend->close(lane->dev);
+	}
+	s->lane_count = kept;
+	for (size_t i = 0; i < s->lane_count; i++)
+		ceil_plan_fit(&s->lanes[i].plan, lane_budget_s(s, &s->lanes[i]));
+	return st;
+}
+
+/* Rows of a device or backend that gives none. */
+static enum ceil_status rows_without(struct ceil_session *s, const struct ceil_filter *f,
+                                     const char *backend, const struct ceil_device_props *props,
+                                     enum ceil_row_status status, const char *reason,
+                                     struct ceil_error *err)
+{
+	const struct ceil_events events = ceil_session_events(s);
+	struct ceil_plan plan = {0};
+	const enum ceil_status st = ceil_plan_make(f, backend, NULL, reason, &plan, err);
+
+	if (st != CEIL_OK)
+		return st;
+	ceil_campaign_absent(&plan, props, status, reason, &events);
+	ceil_plan_done(&plan);
+	return CEIL_OK;
+}
+
+enum ceil_status ceil_session_rows_of_missing(struct ceil_session *s, const struct ceil_filter *f,
+                                              struct ceil_error *err)
+{
+	const struct ceil_device_props nobody = {.label = "gpu",
+	                                         .numa_node = -1,
+	                                         .max_sm_mhz = (double)NAN,
+	                                         .max_memory_mhz = (double)NAN};
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t i = 0; i < s->inv.missing_count && st == CEIL_OK; i++) {
+		const struct ceil_missing *m = &s->inv.missing[i];
+
+		if (!ceil_ranks_host_part(&s->ranks))
+			break;
+		st = rows_without(s, f, m->backend->name, &nobody,
+		                  m->status == CEIL_E_UNSUPPORTED && !s->o->expect_gpus
+		                          ? CEIL_ROW_UNSUPPORTED
+		                          : CEIL_ROW_FAILED,
+		                  m->reason, err);
+	}
+	return st;
+}
+
+/* Opens what is found; a GPU that cannot be opened has failed rows, a busy one skipped rows. */
+enum ceil_status ceil_session_open_lanes(struct ceil_session *s, const struct ceil_filter *f,
+                                         struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	for (size_t i = 0; i < s->inv.found_count && st == CEIL_OK; i++) {
+		const struct ceil_found *found = &s->inv.found[i];
+		struct ceil_error own = {CEIL_OK, ""};
+
+		if (!found->skipped && open_lane(s, found, &own) == CEIL_OK)
+			continue;
+		/* Ranks wait for each other: one without its GPU would keep all waiting. */
+		if (s->ranks.mpi) {
+			st = ceil_fail(err, own.status, "%s: %s", found->props.label, own.text);
+			break;
+		}
+		if (!found->skipped)
+			fprintf(stderr, "gpuceil: %s: %s\n", found->props.label, own.text);
+		if (s->run)
+			st = rows_without(s, f, found->backend->name, &found->props,
+			                  found->skipped ? CEIL_ROW_SKIPPED : CEIL_ROW_FAILED,
+			                  found->skipped ? found->reason : own.text, err);
+	}
+	if (s->ranks.mpi)
+		st = ceil_team_agree(&s->ranks.mpi->team, st, err);
+	if (st == CEIL_OK)
+		st = join_teams(s, err);
+	return st == CEIL_OK ? plan_lanes(s, f, err) : st;
+}
+
+void ceil_session_close_lanes(struct ceil_session *s)
+{
+	ceil_team_local_close(s->team);
+	for (size_t i = 0; i < s->lane_count; i++) {
+		ceil_plan_done(&s->lanes[i].plan);
+		s->lanes[i].dev->backend->close(s->lanes[i].dev);
+	}
+	s->lane_count = 0;
+}
