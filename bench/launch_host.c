@@ -27,6 +27,7 @@ enum ceil_status ceil_launch_host_roundtrip(const struct ceil_launch *l, struct 
 		ceil_pool_run(pool, count_worker, l->buf[0]);
 		return CEIL_OK;
 	}
+	ceil_pool_enter(pool);
 	for (uint32_t i = 0; i < UNTIMED + times; i++) {
 		const uint64_t from_ns = ceil_now_ns();
 
@@ -34,5 +35,6 @@ enum ceil_status ceil_launch_host_roundtrip(const struct ceil_launch *l, struct 
 		if (i >= UNTIMED)
 			l->self_ns[i - UNTIMED] = (double)(ceil_now_ns() - from_ns);
 	}
+	ceil_pool_leave(pool);
 	return CEIL_OK;
 }

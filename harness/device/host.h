@@ -29,6 +29,13 @@ typedef void (*ceil_pool_fn)(void *arg, unsigned index, unsigned count);
 /* ceil_pool_run - calls fn on every worker and returns when all are done. One caller at a time. */
 void ceil_pool_run(struct ceil_pool *pool, ceil_pool_fn fn, void *arg);
 
+/*
+ * ceil_pool_enter, ceil_pool_leave - pin the caller, as worker 0, until it leaves: the runs between
+ * do not pin it and free it again, which costs more than a short job. Not to be nested.
+ */
+void ceil_pool_enter(struct ceil_pool *pool);
+void ceil_pool_leave(struct ceil_pool *pool);
+
 /* ceil_pool_count - workers: the smaller of affinity and the cgroup's CPU quota. */
 unsigned ceil_pool_count(const struct ceil_pool *pool);
 

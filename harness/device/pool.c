@@ -38,6 +38,7 @@ struct ceil_pool {
 	const struct ceil_topology *topology;
 	const struct ceil_cores *cores;
 	hwloc_bitmap_t before; /* what the caller was bound to */
+	bool entered;          /* the caller is bound already */
 	unsigned count, started;
 	struct worker *worker; /* 0 is the caller's */
 };
@@ -128,10 +129,26 @@ void ceil_pool_run(struct ceil_pool *pool, ceil_pool_fn fn, void *arg)
 {
 	assert(fn);
 	start_round(pool, fn, arg);
-	ceil_topology_bind(pool->topology, pool->cores->pu[0], pool->before);
+	if (!pool->entered)
+		ceil_topology_bind(pool->topology, pool->cores->pu[0], pool->before);
 	fn(arg, 0, pool->count);
 	wait_for_workers(pool);
+	if (!pool->entered)
+		ceil_topology_unbind(pool->topology, pool->before);
+}
+
+void ceil_pool_enter(struct ceil_pool *pool)
+{
+	assert(!pool->entered);
+	ceil_topology_bind(pool->topology, pool->cores->pu[0], pool->before);
+	pool->entered = true;
+}
+
+void ceil_pool_leave(struct ceil_pool *pool)
+{
+	assert(pool->entered);
 	ceil_topology_unbind(pool->topology, pool->before);
+	pool->entered = false;
 }
 
 unsigned ceil_pool_count(const struct ceil_pool *pool)
