@@ -124,7 +124,7 @@ static void test_caller_stays_free(struct ceil_device *dev)
 	ceil_pool_enter(pool_of(dev));
 	ceil_pool_run(pool_of(dev), call_roll, r);
 	ok(sched_getaffinity(0, sizeof(after), &after) == 0 && CPU_COUNT(&after) == 1 &&
-	           CPU_ISSET(r->cpu[0], &after),
+	           CPU_ISSET((size_t)r->cpu[0], &after),
 	   "a caller who entered stays where worker 0 is");
 	ceil_pool_leave(pool_of(dev));
 	ok(sched_getaffinity(0, sizeof(after), &after) == 0 && CPU_EQUAL(&before, &after),
