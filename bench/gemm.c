@@ -282,6 +282,8 @@ static bool has_slow_fp64(const struct ceil_device_props *d)
 	return cc != 0;
 }
 
+enum { BLOCK_SCALES_CC = 100 };
+
 /* Types that models are served and trained in: their layers are looked up for these. */
 static bool is_model_type(const struct ceil_variant *v)
 {
@@ -305,6 +307,8 @@ static bool gemm_applies(const struct ceil_point *p, const struct ceil_device_pr
 
 	if (many != (ceil_gemm_products(p) > 1))
 		return false;
+	if (p->variant->min_cc == BLOCK_SCALES_CC)
+		return p->cas == ceil_gemm_cases; /* one row says that they are not measured */
 	if (is_host(p) || p->apart)
 		return true;
 	if ((a == CEIL_FP32 || a == CEIL_FP64) && flops > 1.2e12)
@@ -330,6 +334,11 @@ static const struct ceil_axis axes[] = {
 #define BY_CUBLASLT                                                                                \
 	.backend = "cuda", .timing = CEIL_TIME_MARKS, CEIL_IF_CUDA(ceil_gemm_launch),              \
 	.pattern = CEIL_NORMAL, .gated = true, .burst_finalists = 2, .tolerance = 0.01
+/* Compute capability 10 multiplies them; nothing that is not checked on a card is a ceiling. */
+#define NOT_YET                                                                                    \
+	.backend = "cuda", .pattern = CEIL_NORMAL, .burst_finalists = 1, .tolerance = 0.01,        \
+	.why_not = "block-scaled products need compute capability 10, and this version does not "  \
+		   "measure them yet"
 /* The grouped call copies its sizes from the host, which must not happen behind a gate. */
 #define BY_CUBLAS                                                                                  \
 	.backend = "cuda", .timing = CEIL_TIME_MARKS, CEIL_IF_CUDA(ceil_gemm_launch),              \
@@ -443,6 +452,22 @@ static const struct ceil_variant variants[] = {
          .min_cc = 75,
          .sustained_finalists = 1,
          BY_CUBLASLT},
+	{.name = "cublaslt.e4m3_block32",
+         .doc = "8-bit floats with a scale for each 32 (MXFP8)",
+         .ceiling = "gemm.e4m3_block32",
+         .unit = CEIL_TFLOP_S,
+         .types = {CEIL_E4M3, CEIL_E4M3, CEIL_FP32, CEIL_BF16},
+         .resource = CEIL_R_TENSOR,
+         .min_cc = BLOCK_SCALES_CC,
+         NOT_YET},
+	{.name = "cublaslt.e2m1_block16",
+         .doc = "4-bit floats with a scale for each 16 (NVFP4)",
+         .ceiling = "gemm.e2m1_block16",
+         .unit = CEIL_TFLOP_S,
+         .types = {CEIL_E2M1, CEIL_E2M1, CEIL_FP32, CEIL_BF16},
+         .resource = CEIL_R_TENSOR,
+         .min_cc = BLOCK_SCALES_CC,
+         NOT_YET},
 	{.name = "cublaslt.bf16_batched",
          .doc = "many bfloat16 products of one size in a call: experts with equal loads",
          .ceiling = "gemm.bf16_batched",

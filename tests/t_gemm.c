@@ -151,6 +151,12 @@ static void test_unknown_memory(void)
 
 /* ---- tables */
 
+/* Block-scaled types only have a row that says that they are not measured. */
+static bool measured(const struct ceil_variant *v)
+{
+	return v->min_cc < 100;
+}
+
 static void test_tables(void)
 {
 	const struct ceil_bench *b = &ceil_gemm_bench;
@@ -183,8 +189,8 @@ static void test_tables(void)
 			if (b->shape(&p, &dev.props, &l, buf, NULL) != CEIL_OK)
 				ok(false, "%s takes case %s", v->name, b->cases[c].name);
 		}
-		ok(cases >= 3 && (quick || !v->quick), "%s has cases, a quick one if it is quick",
-		   v->name);
+		ok((cases >= 3 || !measured(v)) && (quick || !v->quick),
+		   "%s has cases, a quick one if it is quick", v->name);
 	}
 }
 
@@ -369,6 +375,8 @@ static void test_right(void)
 	for (size_t i = 0; i < ceil_gemm_bench.variant_count; i++) {
 		struct product x;
 
+		if (!measured(&ceil_gemm_bench.variants[i]))
+			continue;
 		open_product(&x, ceil_gemm_bench.variants[i].name, 48, 32, 160, CEIL_GEMM_TN);
 		multiply(&x);
 		is_int(check(&x, NULL), CEIL_OK, ceil_gemm_bench.variants[i].name);
