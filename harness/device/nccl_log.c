@@ -102,7 +102,8 @@ void ceil_nccl_log_close(struct ceil_nccl_log *log)
 
 void ceil_nccl_log_begin(struct ceil_nccl_log *log, struct ceil_nccl_comm *comm)
 {
-	if (log && setenv("NCCL_DEBUG", "INFO", 1) == 0)
+	/* What is there is of an earlier call, and this one may log nothing. */
+	if (log && truncate(log->path, 0) == 0 && setenv("NCCL_DEBUG", "INFO", 1) == 0)
 		(void)ceil_nccl_log_reset(comm); /* false: no line comes, and the text says so */
 }
 

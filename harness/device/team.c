@@ -24,22 +24,27 @@ static bool alone(const struct ceil_team *t)
 static enum ceil_status exchange(struct ceil_team *t, const void *mine, void *all, size_t bytes,
                                  struct ceil_error *err)
 {
-	return t->gather(t, mine, all, bytes, t->timeout_ns ? t->timeout_ns : DEFAULT_TIMEOUT_NS,
-	                 err);
+	const enum ceil_status st = t->gather(
+		t, mine, all, bytes, t->timeout_ns ? t->timeout_ns : DEFAULT_TIMEOUT_NS, err);
+
+	t->met_ns = ceil_now_ns();
+	return st;
 }
 
 /* ---- decisions */
 
 struct words {
+	uint64_t after_ns; /* the last meeting */
 	char text[200];
 };
 
-/* The words of the lowest rank that failed; the others' devices are not this member's. */
-static enum ceil_status take_failure(struct ceil_team *t, const int *status, struct ceil_error *err)
+/* The words of the one that failed first; the others' devices are not this member's. */
+static enum ceil_status take_failure(struct ceil_team *t, const int *status, uint64_t after_ns,
+                                     struct ceil_error *err)
 {
 	struct words *all = ceil_alloc(t->size, sizeof(*all), err);
-	struct words mine = {""};
-	unsigned worst = 0;
+	struct words mine = {.after_ns = after_ns};
+	unsigned first = t->size;
 	enum ceil_status st;
 
 	if (!all)
@@ -47,14 +52,18 @@ static enum ceil_status take_failure(struct ceil_team *t, const int *status, str
 	if (status[t->rank] != CEIL_OK)
 		ceil_copy(mine.text, sizeof(mine.text), err->text);
 	st = exchange(t, &mine, all, sizeof(mine), err);
+	for (unsigned i = 0; st == CEIL_OK && i < t->size; i++) {
+		if (status[i] != CEIL_OK &&
+		    (first == t->size || all[i].after_ns < all[first].after_ns))
+			first = i;
+	}
 	if (st == CEIL_OK) {
-		while (status[worst] == CEIL_OK)
-			worst++;
-		worst = status[t->rank] != CEIL_OK ? t->rank : worst;
-		st = (enum ceil_status)status[worst];
-		if (st == CEIL_E_TIMEOUT && worst != t->rank)
+		st = (enum ceil_status)status[first];
+		if (st == CEIL_E_TIMEOUT)
 			st = CEIL_E_DEVICE;
-		st = ceil_fail(err, st, "rank %u: %s", worst, all[worst].text);
+		if (status[t->rank] != CEIL_OK)
+			st = (enum ceil_status)status[t->rank];
+		st = ceil_fail(err, st, "rank %u: %s", first, all[first].text);
 	}
 	free(all);
 	return st;
@@ -62,6 +71,7 @@ static enum ceil_status take_failure(struct ceil_team *t, const int *status, str
 
 enum ceil_status ceil_team_agree(struct ceil_team *t, enum ceil_status mine, struct ceil_error *err)
 {
+	const uint64_t after_ns = t ? ceil_now_ns() - t->met_ns : 0;
 	const int status = (int)mine;
 	bool bad = false;
 	enum ceil_status st;
@@ -76,7 +86,7 @@ enum ceil_status ceil_team_agree(struct ceil_team *t, enum ceil_status mine, str
 	for (unsigned i = 0; st == CEIL_OK && i < t->size; i++)
 		bad |= all[i] != CEIL_OK;
 	if (bad)
-		st = take_failure(t, all, err);
+		st = take_failure(t, all, after_ns, err);
 	else if (st != CEIL_OK && mine != CEIL_OK)
 		st = mine; /* the others are gone, and this is what we know */
 	free(all);
@@ -131,7 +141,7 @@ enum ceil_status ceil_team_slowest(struct ceil_team *t, double *times_ns, size_t
 
 enum ceil_status ceil_team_meet(struct ceil_team *t, const char *what, struct ceil_error *err)
 {
-	struct words mine = {""};
+	struct words mine = {0};
 	struct words *all;
 	enum ceil_status st;
 

@@ -20,6 +20,7 @@ struct ceil_team {
 	unsigned rank, size;
 	bool functional;     /* two members share a device: answers count, figures do not */
 	uint64_t timeout_ns; /* of a wait for the others; 0: 60 s */
+	uint64_t met_ns;     /* when all last met, by this member's clock */
 	/* The one primitive: everyone gives bytes and gets those of all, in the order of ranks.
 	 * @timeout_ns: 0: for ever. Return: CEIL_E_DEVICE if someone did not come in time. */
 	enum ceil_status (*gather)(struct ceil_team *t, const void *mine, void *ret_all,
@@ -32,9 +33,10 @@ struct ceil_team {
 /*
  * ceil_team_agree - all go on, or nobody does.
  * @mine: how it went here; err holds the words if it failed.
- * Return: CEIL_OK if it went well everywhere. Else a failure on every member: the member's own, or
- * that of the lowest rank that has one, with "rank N: " before its words; another's device that
- * hangs is CEIL_E_DEVICE here, since this one may answer.
+ * Return: CEIL_OK if it went well everywhere. Else a failure on every member: its own status, or
+ * that of the rank that failed first after they last met, whose words follow "rank N: " in any
+ * case: the others mostly failed because of it. Another's device that hangs is CEIL_E_DEVICE here,
+ * since this one may answer.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_team_agree(struct ceil_team *t, enum ceil_status mine,
                                                  struct ceil_error *err);
