@@ -9,6 +9,7 @@
 enum { CEIL_EXIT_OK = 0, CEIL_EXIT_BAD = 1, CEIL_EXIT_USAGE = 2, CEIL_EXIT_CANCELLED = 130 };
 
 extern const struct ceil_command ceil_command_bench;
+extern const struct ceil_command ceil_command_demo;
 extern const struct ceil_command ceil_command_list;
 extern const struct ceil_command ceil_command_doctor;
 extern const struct ceil_command ceil_command_get;

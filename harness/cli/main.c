@@ -9,8 +9,9 @@
 #include <string.h>
 
 const struct ceil_command *const ceil_commands[] = {
-	&ceil_command_bench,  &ceil_command_get, &ceil_command_mfu,        &ceil_command_list,
-	&ceil_command_doctor, &ceil_command_man, &ceil_command_completion, NULL,
+	&ceil_command_bench, &ceil_command_demo,       &ceil_command_get,
+	&ceil_command_mfu,   &ceil_command_list,       &ceil_command_doctor,
+	&ceil_command_man,   &ceil_command_completion, NULL,
 };
 
 int ceil_cli_error(const struct ceil_error *err)

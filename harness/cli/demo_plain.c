@@ -1,0 +1,319 @@
+/* A show in lines: one a second, the verdict under them, and a table at the end. */
+#include "harness/cli/demo.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/output/grid.h"
+#include "harness/output/text.h"
+
+enum { WIDTH = 100, INDENT = 2 };
+
+/* GPU-Util comes in whole percents; counters need more, since 0.08 % is a result. */
+static void percent(char *ret_text, size_t size, double ratio, int digits)
+{
+	ceil_copy(ret_text, size, isnan(ratio) ? "-" : "");
+	if (!isnan(ratio))
+		ceil_append(ret_text, size, "%.*f%%", digits, 100.0 * ratio);
+}
+
+static void number(char *ret_text, size_t size, double value)
+{
+	ceil_text_number(ret_text, size, value);
+	if (!*ret_text)
+		ceil_copy(ret_text, size, "-");
+}
+
+static double first_known(double a, double b)
+{
+	return isnan(a) ? b : a;
+}
+
+/* ---- lines */
+
+static void print_owner(struct ceil_demo_plain *p, struct ceil_show *show,
+                        const struct ceil_usage_row *row)
+{
+	char notes[1024];
+
+	if (p->owner_printed)
+		return;
+	p->owner_printed = true;
+	if (show->replay)
+		fprintf(p->f, "REPLAY of a recording: %s, driver %s, %s, gpuceil %s\n",
+		        row->gpu_name, row->driver, row->recorded_utc, row->tool_version);
+	else
+		fprintf(p->f, "%s: %s, driver %s\n", row->device, row->gpu_name, row->driver);
+	show->notes(show, notes, sizeof(notes));
+	fputs(notes, p->f);
+}
+
+static void print_head(struct ceil_demo_plain *p, const struct ceil_usage_row *row)
+{
+	const struct ceil_scenario *sc = ceil_usage_scenario(row->scenario);
+
+	if (strcmp(p->scenario, row->scenario) == 0)
+		return;
+	ceil_copy(p->scenario, sizeof(p->scenario), row->scenario);
+	p->printed_s = -1;
+	fprintf(p->f, "\n%s%s%s\n", row->scenario, sc ? ": " : "", sc ? sc->title : "");
+	fprintf(p->f, "%5s %8s %8s %7s %7s %7s %9s %7s %8s %7s %6s %6s\n", "s", "GPU-Util",
+	        "SM-act.", "occup.", "tensor", "dram", "TFLOP/s", "of ceil", "GB/s", "of ceil", "W",
+	        "MHz");
+}
+
+static void print_line(const struct ceil_demo_plain *p, const struct ceil_usage_row *r)
+{
+	char t[12][24];
+
+	(void)snprintf(t[0], sizeof(t[0]), "%.1f", r->scenario_s);
+	percent(t[1], sizeof(t[1]), r->gpu_util, 0);
+	for (int i = 1; i < 5; i++)
+		percent(t[i + 1], sizeof(t[0]), ceil_demo_meters[i].ratio(r), i == 1 ? 3 : 2);
+	number(t[6], sizeof(t[6]), r->tflops);
+	percent(t[7], sizeof(t[7]), r->tflops / r->tflops_ceiling, 1);
+	number(t[8], sizeof(t[8]), r->gb_s);
+	percent(t[9], sizeof(t[9]), r->gb_s / r->gb_s_ceiling, 1);
+	number(t[10], sizeof(t[10]), r->power_w);
+	number(t[11], sizeof(t[11]), first_known(r->pm_sm_mhz, r->sm_mhz));
+	fprintf(p->f, "%5s %8s %8s %7s %7s %7s %9s %7s %8s %7s %6s %6s\n", t[0], t[1], t[2], t[3],
+	        t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11]);
+	fflush(p->f);
+}
+
+void ceil_demo_plain_row(struct ceil_demo_plain *p, struct ceil_show *show,
+                         const struct ceil_usage_row *row)
+{
+	print_owner(p, show, row);
+	print_head(p, row);
+	if (strcmp(row->event, CEIL_USAGE_TICK) != 0 || isnan(row->scenario_s) ||
+	    row->scenario_s < p->printed_s + 0.95)
+		return;
+	p->printed_s = row->scenario_s;
+	print_line(p, row);
+}
+
+void ceil_demo_plain_finished(struct ceil_demo_plain *p, const struct ceil_usage *u)
+{
+	const struct ceil_scenario *sc = ceil_usage_scenario(u->scenario);
+	const struct ceil_verdict_rule *rule = ceil_verdict_find(u->verdict);
+	char words[32];
+
+	if (*u->status && strcmp(u->status, "ok") != 0)
+		fprintf(p->f, "  %s: %s\n", u->status, u->reason);
+	if (rule) {
+		ceil_demo_words(rule->name, words, sizeof(words));
+		fprintf(p->f, "  = %s: %s\n", words, rule->words);
+	}
+	if (strcmp(u->expected, "no") == 0)
+		fprintf(p->f, "  not as expected: %s\n", u->unexpected);
+	if (sc && rule) {
+		fputs("  ", p->f);
+		ceil_print_wrapped(p->f, sc->lesson, INDENT, INDENT, WIDTH);
+		fputc('\n', p->f);
+	}
+	fflush(p->f);
+}
+
+/* ---- the table */
+
+enum {
+	SCENARIO,
+	UTIL,
+	SM,
+	SM_PM,
+	SM_SELF,
+	OCCUPANCY,
+	TENSOR,
+	DRAM,
+	TFLOPS,
+	OF_FLOPS,
+	GBS,
+	OF_BYTES,
+	WATTS,
+	MHZ,
+	VERDICT,
+	COLUMNS
+};
+
+static const struct ceil_grid_column columns[COLUMNS] = {
+	[SCENARIO] = {"scenario", false, 0},
+	[UTIL] = {"GPU-Util", true, 0},
+	[SM] = {"SM-active", true, 0},
+	[SM_PM] = {"CUPTI", true, 9},
+	[SM_SELF] = {"self", true, 8},
+	[OCCUPANCY] = {"occ.", true, 3},
+	[TENSOR] = {"tensor", true, 0},
+	[DRAM] = {"dram", true, 0},
+	[TFLOPS] = {"TFLOP/s", true, 0},
+	[OF_FLOPS] = {"of ceil", true, 0},
+	[GBS] = {"GB/s", true, 0},
+	[OF_BYTES] = {"of ceil", true, 0},
+	[WATTS] = {"W", true, 5},
+	[MHZ] = {"MHz", true, 6},
+	[VERDICT] = {"verdict", false, 0},
+};
+
+static void percent_cell(char *ret_text, size_t size, double ratio, int digits)
+{
+	percent(ret_text, size, ratio, digits);
+	if (strcmp(ret_text, "-") == 0)
+		ceil_copy(ret_text, size, "");
+}
+
+static void verdict_cell(const struct ceil_usage *u, char *ret_text, size_t size)
+{
+	ceil_demo_words(*u->verdict ? u->verdict : u->status, ret_text, size);
+	if (strcmp(u->expected, "no") == 0)
+		ceil_append(ret_text, size, " (!)");
+}
+
+static void cell(const void *user, size_t row, size_t column, char *ret_text, size_t size)
+{
+	const struct ceil_usage *u = &((const struct ceil_demo_view *)user)->done[row];
+	const double rates[COLUMNS] = {[TFLOPS] = u->tflops,
+	                               [GBS] = u->gb_s,
+	                               [WATTS] = u->power_w,
+	                               [MHZ] = first_known(u->pm_sm_mhz, u->sm_mhz)};
+	const double ratios[COLUMNS] = {
+		[UTIL] = u->gpu_util,
+		[SM] = u->sm_active,
+		[SM_PM] = u->pm_sm_active,
+		[SM_SELF] = u->self_sm_active,
+		[OCCUPANCY] = first_known(u->sm_occupancy, u->pm_sm_occupancy),
+		[TENSOR] = first_known(u->tensor_active, u->pm_tensor_active),
+		[DRAM] = first_known(u->dram_active, u->pm_dram_active),
+		[OF_FLOPS] = u->of_flops_ceiling,
+		[OF_BYTES] = u->of_bytes_ceiling};
+
+	switch (column) {
+	case SCENARIO:
+		ceil_copy(ret_text, size, u->scenario);
+		return;
+	case VERDICT:
+		verdict_cell(u, ret_text, size);
+		return;
+	case TFLOPS:
+	case GBS:
+	case WATTS:
+	case MHZ:
+		ceil_text_number(ret_text, size, rates[column]);
+		return;
+	case SM:
+	case SM_PM:
+	case SM_SELF:
+		percent_cell(ret_text, size, ratios[column], 3);
+		return;
+	default:
+		percent_cell(ret_text, size, ratios[column], 1);
+	}
+}
+
+/* The line of a sweep over multiprocessors: what GPU-Util cannot tell. */
+static void print_sweep(FILE *f, const struct ceil_demo_view *view)
+{
+	double x[64], y[64], low = 1;
+	size_t count = 0;
+
+	for (size_t i = 0; i < view->done_count && count < 64; i++) {
+		const struct ceil_usage *u = &view->done[i];
+		const double active = ceil_usage_sm_active(u);
+		double sms;
+
+		if (strncmp(u->scenario, "sms.", 4) != 0 || isnan(active))
+			continue;
+		sms = strcmp(u->scenario, "sms.all") == 0
+		              ? (double)u->sm_count
+		              : (double)strtoull(u->scenario + 4, NULL, 10);
+		x[count] = sms;
+		y[count++] = active;
+		low = fmin(low, u->gpu_util);
+	}
+	if (count < 3)
+		return;
+	fprintf(f,
+	        "\nSM-active against multiprocessors in use: a straight line with R^2 = %.6f over "
+	        "%zu "
+	        "points;\nGPU-Util is at %.0f %% or more at each of them.\n",
+	        ceil_usage_line(x, y, count), count, 100.0 * low);
+}
+
+void ceil_demo_table(FILE *f, const struct ceil_demo_view *view)
+{
+	struct ceil_text_style style;
+	struct ceil_grid g = {.columns = columns,
+	                      .column_count = COLUMNS,
+	                      .row_count = view->done_count,
+	                      .cell = cell,
+	                      .user = view,
+	                      .indent = INDENT};
+
+	if (view->done_count == 0)
+		return;
+	ceil_text_style_of(f, &style);
+	g.limit = style.columns < WIDTH ? style.columns : 132;
+	fputc('\n', f);
+	ceil_grid_print(f, &g);
+	for (size_t i = 0; i < view->done_count; i++) {
+		const struct ceil_usage *u = &view->done[i];
+
+		if (strcmp(u->expected, "no") == 0)
+			fprintf(f, "  (!) %s: %s\n", u->scenario, u->unexpected);
+		else if (*u->reason)
+			fprintf(f, "  %s %s: %s\n", u->scenario, u->status, u->reason);
+	}
+	print_sweep(f, view);
+	fflush(f);
+}
+
+/* ---- teaching */
+
+static void print_range(FILE *f, const char *what, struct ceil_expected e)
+{
+	if (e.lo <= e.hi)
+		fprintf(f, "  %-14s %g to %g %%\n", what, 100.0 * e.lo, 100.0 * e.hi);
+}
+
+void ceil_demo_explain(FILE *f, const struct ceil_scenario *sc)
+{
+	char words[32];
+
+	fprintf(f, "%s: %s\n\n", sc->name, sc->title);
+	ceil_print_wrapped(f, sc->lesson, 0, 0, WIDTH);
+	fputs("\n\n", f);
+	ceil_print_wrapped(f, sc->more, 0, 0, WIDTH);
+	fputs("\n\nExpected:\n", f);
+	print_range(f, "GPU-Util", sc->gpu_util);
+	print_range(f, "SM-active", sc->sm_active);
+	print_range(f, "tensor-active", sc->tensor_active);
+	print_range(f, "dram-active", sc->dram_active);
+	if (sc->flops_ceiling)
+		fprintf(f, "  %-14s stands beside %s\n", "TFLOP/s", sc->flops_ceiling);
+	if (sc->bytes_ceiling)
+		fprintf(f, "  %-14s stands beside %s\n", "GB/s", sc->bytes_ceiling);
+	if (sc->verdict) {
+		ceil_demo_words(sc->verdict, words, sizeof(words));
+		fprintf(f, "  %-14s %s: %s\n", "verdict", words,
+		        ceil_verdict_find(sc->verdict)->words);
+	}
+	if (!sc->values)
+		return;
+	fputs("Points:", f);
+	for (size_t i = 0; i < sc->value_count; i++)
+		fprintf(f, " %s", sc->values[i].name);
+	fputc('\n', f);
+}
+
+void ceil_demo_list(FILE *f)
+{
+	for (size_t i = 0; i < ceil_scenario_count; i++) {
+		const struct ceil_scenario *sc = &ceil_scenarios[i];
+
+		fprintf(f, "%-20s %-6s %s\n", sc->name,
+		        sc->tour     ? "tour"
+		        : sc->values ? "sweep"
+		                     : "",
+		        sc->title);
+	}
+}
