@@ -28,6 +28,7 @@ static struct ceil_attain_input input_of(const char *name, uint64_t batch, uint6
 	                               .dram_gb_s = 4000.0,
 	                               .all_reduce_gb_s = (double)NAN,
 	                               .gpu_count = 1.0,
+	                               .sustained_ratio = (double)NAN,
 	                               .peak_tflops = 1000.0};
 	struct ceil_error err = {0};
 
@@ -306,6 +307,26 @@ static void long_sums_are_halved(void)
 	is_close(p->flops, 2.0 * 8192 * 4096 * 128256, 1, "all of its FLOPs");
 }
 
+/* Memory does not slow down with the tensor cores' clock. */
+static void heat_slows_products_alone(void)
+{
+	const double rate = 600.0;
+	struct ceil_attain_input in = input_of("gpt2", 8, 1024, &rate);
+	const struct ceil_attain *a = bound(&in);
+	double cool, traffic;
+
+	is_close(a->hot_mfu, (double)NAN, 0, "unknown without sustained rates");
+	in.sustained_ratio = 0.5;
+	a = bound(&in);
+	cool = a->seconds;
+	traffic = a->kind_seconds[CEIL_ATTAIN_MEMORY] + a->kind_seconds[CEIL_ATTAIN_OPTIMIZER];
+	is_close(a->mfu * cool / a->hot_mfu, 2.0 * (cool - traffic) + traffic, 1e-9,
+	         "half the rate, twice the time of what is not traffic");
+	in.sustained_ratio = 1.0;
+	a = bound(&in);
+	is_close(a->hot_mfu, a->mfu, 1e-12, "a card that keeps its rate loses nothing");
+}
+
 static void attention_runs_at_the_rate_of_batches(void)
 {
 	const double rate = 600.0;
@@ -365,6 +386,7 @@ int main(void)
 	shapes_to_measure_are_listed_once();
 	equal_shapes_are_counted_together();
 	long_sums_are_halved();
+	heat_slows_products_alone();
 	attention_runs_at_the_rate_of_batches();
 	wrong_ceilings_are_named();
 	every_model_has_a_bound();

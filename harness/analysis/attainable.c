@@ -412,6 +412,7 @@ static enum ceil_status check_input(const struct ceil_attain_input *in, struct c
 		{"the number of GPUs", in->gpu_count, false},
 		{"the rate of batched products in TFLOP/s", in->batched_tflops, true},
 		{"the all-reduce ceiling in GB/s", in->all_reduce_gb_s, true},
+		{"the ratio of sustained to burst", in->sustained_ratio, true},
 	};
 
 	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
@@ -425,6 +426,16 @@ static enum ceil_status check_input(const struct ceil_attain_input *in, struct c
 	return CEIL_OK;
 }
 
+/* Seconds in which the tensor cores bound the step: those that heat makes longer. */
+static double gemm_seconds(const struct ceil_attain *a)
+{
+	double sum = 0.0;
+
+	for (size_t i = 0; i < a->part_count; i++)
+		sum += strcmp(a->parts[i].limited_by, "gemm") == 0 ? a->parts[i].seconds : 0.0;
+	return sum;
+}
+
 static void sum_up(const struct ceil_attain_input *in, const struct ceil_flops *f,
                    struct ceil_attain *a)
 {
@@ -435,6 +446,8 @@ static void sum_up(const struct ceil_attain_input *in, const struct ceil_flops *
 		a->seconds += a->kind_seconds[i];
 	a->near_ratio = products > 0.0 ? a->near_ratio / products : 0.0;
 	a->mfu = f->model * batch / a->seconds / (in->peak_tflops * 1e12);
+	a->hot_mfu = a->mfu * a->seconds /
+	             (a->seconds + gemm_seconds(a) * (1.0 / in->sustained_ratio - 1.0));
 	a->tokens_per_s = f->tokens * batch / a->seconds;
 	a->memory_bytes = ceil_attain_memory(in->model, &in->sizes, in->count.recompute);
 }

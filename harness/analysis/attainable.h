@@ -97,6 +97,7 @@ struct ceil_attain_input {
 	double dram_gb_s;       /* read and written bytes */
 	double all_reduce_gb_s; /* bus bandwidth; NAN: no all-reduce is counted */
 	double gpu_count;       /* that share the gradients */
+	double sustained_ratio; /* of its burst rate that a product keeps for long, or NAN */
 	double peak_tflops;     /* MFU's denominator */
 };
 
@@ -130,6 +131,9 @@ struct ceil_attain {
 	double memory_bytes;    /* estimate of memory in use */
 	double near_ratio;      /* of the products' time: rates that were not measured */
 	double exposed_seconds; /* of the all-reduce, behind what the backward pass hides */
+	double hot_mfu; /* with every product at its sustained rate; NAN unknown. Traffic between
+	                   products lets a card cool, so a step for hours lies between this and mfu
+	                 */
 };
 
 /*

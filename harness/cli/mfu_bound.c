@@ -71,6 +71,7 @@ static enum ceil_status bound_input(const struct ceil_mfu_call *c, struct ceil_g
 			first_known(c->o.all_reduce_gb_s,
 	                            ceiling_of(c, "collective.all_reduce.busbw"), (double)NAN),
 		.gpu_count = (double)c->o.gpu_count,
+		.sustained_ratio = peaks[CEIL_BY_SUSTAINED] / peaks[CEIL_BY_BURST],
 		.peak_tflops = first_known(peaks[CEIL_BY_DATASHEET], peaks[CEIL_BY_THEORETICAL],
 	                                   (double)NAN),
 	};

@@ -104,6 +104,13 @@ void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const str
 	ceil_mfu_line(f, "memory", "estimate, without workspaces and CUDA context", value);
 	(void)snprintf(value, sizeof(value), "%.1f %%", 100.0 * a->mfu);
 	ceil_mfu_line(f, "mfu at most", "by the same convention and peak", value);
+	if (!isnan(a->hot_mfu)) {
+		(void)snprintf(text, sizeof(text),
+		               "with products at %.1f %% of their rates, as sustained",
+		               100.0 * in->sustained_ratio);
+		(void)snprintf(value, sizeof(value), "%.1f %%", 100.0 * a->hot_mfu);
+		ceil_mfu_line(f, "mfu when hot", text, value);
+	}
 	ceil_mfu_sentence(f, "attention",
 	                  isnan(in->batched_tflops)
 	                          ? "at the best rate of any product: a bound, for fused kernels "
