@@ -423,7 +423,11 @@ static void test_short_window(void)
 	o.window.seconds = 0.9;
 	ceil_record_fill(&r, &o, &d, "final");
 	is_close(r.power_w, ABSENT, 0, "no power below 1 s");
-	is_close(r.energy_j, 1625, 0, "the energy counter still counts");
+	is_close(r.energy_j, ABSENT, 0, "nor energy, whose counter moves in steps");
+	is_close(r.power_cap_ratio, 0.25, 0, "shares of time do from half a second on");
+	o.window.seconds = 0.4;
+	ceil_record_fill(&r, &o, &d, "final");
+	is_close(r.power_cap_ratio, ABSENT, 0, "and not below");
 	o.window = (struct ceil_window){0};
 	ceil_record_fill(&r, &o, &d, "final");
 	ok(isnan(r.temp_start_c) && isnan(r.energy_j) && isnan(r.seconds) && !r.throttle[0],

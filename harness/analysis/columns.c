@@ -105,12 +105,16 @@ static const struct ceil_field record_fields[] = {
                "of a collective: the array over the time; the value is busbw, which has its "
                "factor"),
 	RECORD(seconds, "s", "from before the first sample to after the last"),
-	RECORD(energy_j, "J", "of the GPU in that time, by its energy counter"),
+	RECORD(energy_j, "J",
+               "of the GPU in that time, by its energy counter, which moves in steps of 0.1 s: "
+               "rows of 1 s "
+               "and more"),
 	RECORD(snapshot_mhz, "MHz",
                "mean of NVML's snapshots of the SM clock in that time, ten a second; clock_mhz is "
                "what was held"),
 	RECORD(power_cap_ratio, "ratio",
-               "share of that time in which the power cap held the clocks down, by NVML's counter"),
+               "share of that time in which the power cap held the clocks down, by NVML's counter; "
+               "rows of 0.5 s and more"),
 	RECORD(thermal_ratio, "ratio", "share in which heat did"),
 	RECORD(hw_slowdown_ratio, "ratio",
                "share in which the hardware did: heat or the power supply"),

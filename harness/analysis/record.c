@@ -175,14 +175,14 @@ static void fill_window(struct ceil_record *r, const struct ceil_window *w)
 	if (!(w->seconds > 0.0))
 		return;
 	r->seconds = w->seconds;
-	r->energy_j = w->energy_j;
+	r->energy_j = w->seconds >= 1.0 ? w->energy_j : (double)NAN;
 	r->snapshot_mhz = w->snapshot_mhz;
 	r->sm_active = w->sm_active;
 	r->tensor_active = w->tensor_active;
 	r->dram_active = w->dram_active;
-	r->power_cap_ratio = w->power_cap_ratio;
-	r->thermal_ratio = w->thermal_ratio;
-	r->hw_slowdown_ratio = w->hw_slowdown_ratio;
+	r->power_cap_ratio = w->seconds >= 0.5 ? w->power_cap_ratio : (double)NAN;
+	r->thermal_ratio = w->seconds >= 0.5 ? w->thermal_ratio : (double)NAN;
+	r->hw_slowdown_ratio = w->seconds >= 0.5 ? w->hw_slowdown_ratio : (double)NAN;
 	r->power_w = w->seconds >= 1.0 ? w->power_w : (double)NAN;
 	r->temp_start_c = w->temp_start_c;
 	r->temp_end_c = w->temp_end_c;

@@ -60,7 +60,7 @@ static enum ceil_status open_rig(struct rig *r, const struct ceil_variant *v,
 	if (st == CEIL_OK)
 		st = b->bind(r->dev, &r->l, err);
 	for (size_t i = 0; i < ceil_gemm_bench.buf_count && st == CEIL_OK; i++)
-		st = b->alloc(r->dev, &r->b[i], &r->l.buf[i], err);
+		st = r->b[i].bytes ? b->alloc(r->dev, &r->b[i], &r->l.buf[i], err) : CEIL_OK;
 	for (int i = 0; i < 2 && st == CEIL_OK; i++)
 		st = b->fill(r->dev, &r->b[i], r->l.buf[i], i, CEIL_NORMAL, 1, err);
 	if (st == CEIL_OK)
@@ -156,16 +156,29 @@ static void judge(const double *ratio, const char *name)
 	ok(bound < LIMIT_RATIO, "%s: the sampler costs less than 0.1 %%", name);
 }
 
-/* How long one reading takes: what holds the driver's locks. */
-static void time_reading(struct ceil_nvml_gpu *gpu)
+/* How long one reading of each source takes: what holds the driver's locks. */
+static void time_readings(const struct ceil_source_target *t)
 {
-	enum { READINGS = 50 };
-	const uint64_t from_ns = ceil_now_ns();
-	struct ceil_nvml_state state;
+	enum { READINGS = 20 };
+	double values[CEIL_SOURCE_VALUES];
 
-	for (int i = 0; i < READINGS; i++)
-		ceil_nvml_read(gpu, &state);
-	printf("# a reading takes %.0f us\n", (double)(ceil_now_ns() - from_ns) / READINGS * 1e-3);
+	for (size_t s = 0; ceil_sources[s]; s++) {
+		const struct ceil_source *source = ceil_sources[s];
+		struct ceil_error err = {CEIL_OK, ""};
+		void *state = NULL;
+		uint64_t from_ns;
+
+		if (source->open(t, &state, &err) != CEIL_OK) {
+			printf("# %s: %s\n", source->name, err.text);
+			continue;
+		}
+		from_ns = ceil_now_ns();
+		for (int i = 0; i < READINGS; i++)
+			source->read(state, values);
+		printf("# a reading of %s takes %.0f us\n", source->name,
+		       (double)(ceil_now_ns() - from_ns) / READINGS * 1e-3);
+		source->close(state);
+	}
 }
 
 static void test_ceiling(struct rig *r, const char *ceiling)
@@ -209,7 +222,7 @@ int main(void)
 	(void)close(mkstemp(path));
 	if (ok(r.target.nvml && ceil_csv_open(path, &r.table.table, &r.csv, &err) == CEIL_OK,
 	       "NVML knows it, and rows have a file: %s", err.text)) {
-		time_reading(r.target.nvml);
+		time_readings(&r.target);
 		test_ceiling(&r, "gemm.bf16");
 	}
 	ceil_csv_abandon(r.csv);
