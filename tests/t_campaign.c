@@ -20,7 +20,8 @@ struct row {
 struct seen {
 	struct row v[MAX_ROWS];
 	size_t count;
-	int cancel_after; /* rows after which a signal comes; 0 never */
+	int cancel_after;              /* rows after which a signal comes; 0 never */
+	struct ceil_progress progress; /* the last that was told */
 };
 
 static struct row *next(struct seen *s, const struct ceil_point *p, const char *device)
@@ -59,6 +60,17 @@ static void on_absent(void *user, const struct ceil_device_props *props, const s
 	snprintf(r->reason, sizeof(r->reason), "%.95s", reason);
 }
 
+static void on_progress(void *user, const struct ceil_device *dev,
+                        const struct ceil_outcome *so_far, const struct ceil_progress *p)
+{
+	struct seen *s = user;
+
+	(void)dev;
+	(void)so_far;
+	ok(p->done_s >= s->progress.done_s && p->done_s <= p->total_s, "a run goes forward");
+	s->progress = *p;
+}
+
 static struct ceil_lane lane_of(struct recorded *r, const char *bench)
 {
 	struct ceil_filter f = {.list = recorded_benches};
@@ -75,7 +87,7 @@ static struct ceil_lane lane_of(struct recorded *r, const char *bench)
 static enum ceil_status run(struct ceil_lane *lanes, size_t count, struct seen *s, bool *ret_hung)
 {
 	const struct ceil_policy policy = {.seed = 1};
-	const struct ceil_events events = {s, on_outcome, on_absent, NULL};
+	const struct ceil_events events = {s, on_outcome, on_absent, on_progress};
 	struct ceil_error err = {CEIL_OK, ""};
 	const enum ceil_status st =
 		ceil_campaign_run(lanes, count, &policy, &events, ret_hung, &err);
@@ -109,8 +121,13 @@ static void test_whole(void)
 
 	recorded_open(&r, 2000000.0);
 	struct ceil_lane lane = lane_of(&r, "fake");
+	double searches_s = 0.0;
+
+	for (size_t i = 0; i < lane.plan.count; i++)
+		searches_s += lane.plan.v[i].price_s;
 	is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a whole run");
 	ok(!hung, "nothing hangs");
+	ok(s.progress.done_s > searches_s, "finals count as work that is done");
 	const struct row *op = ceiling(&s, "fake.op", "fake0");
 	is_int(op->status, CEIL_ROW_OK, "its ceiling is ok");
 	is_text(op->role, "final", "measured again fresh");

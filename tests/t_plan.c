@@ -118,17 +118,41 @@ static void test_fit(void)
 	make(&f, &d, &plan);
 	const double all = plan.price_s;
 
-	ceil_plan_fit(&plan, all + 1.0);
+	ceil_plan_fit(&plan, all + 1.0, 1);
 	is_text(plan.coverage, "", "a budget that is enough drops nothing");
-	ceil_plan_fit(&plan, all - 0.01);
+	ceil_plan_fit(&plan, all - 0.01, 1);
 	is_text(plan.coverage, "cases that --quick leaves out", "cases go first");
 	is_int(find(&plan, "plain", "large")->fate, CEIL_SKIPPED, "they are skipped");
 	has_text(find(&plan, "plain", "large")->reason, "budget", "with the reason");
 	is_int(find(&plan, "slow", "small")->fate, CEIL_RUN, "variants stay");
-	ceil_plan_fit(&plan, 0.001);
+	ceil_plan_fit(&plan, 0.001, 1);
 	is_int(find(&plan, "slow", "small")->fate, CEIL_SKIPPED, "then variants go");
 	is_int(find(&plan, "plain", "small")->fate, CEIL_RUN, "what --quick has stays");
 	ok(plan.price_s < all, "the price fell");
+	ceil_plan_done(&plan);
+}
+
+static void test_turns(void)
+{
+	const struct ceil_device_props d = fake_props();
+	struct ceil_filter f = {0};
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_plan plan;
+
+	ok(ceil_list_add(&f.benches, "together", &err) == CEIL_OK, "a bench for all at once");
+	make(&f, &d, &plan);
+	ceil_plan_fit(&plan, plan.price_s + 0.01, 8);
+	is_text(plan.coverage, "", "eight devices at once take no longer than one");
+	ceil_plan_done(&plan);
+	f = (struct ceil_filter){0};
+	make(&f, &d, &plan);
+	const double alone = plan.price_s;
+
+	ceil_plan_fit(&plan, 8.0 * alone, 8);
+	is_text(plan.coverage, "", "eight times the time is enough for devices that take turns");
+	is_close(plan.price_s, alone, 1e-9, "a plan's own price is that of one device");
+	ceil_plan_fit(&plan, 2.0 * alone, 8);
+	has_text(plan.coverage, "cases that --quick leaves out", "twice is not");
 	ceil_plan_done(&plan);
 }
 
@@ -219,11 +243,11 @@ static void test_more(void)
 	is_int((long long)plan.count, 3, "a long run has all");
 	const double all = plan.price_s;
 
-	ceil_plan_fit(&plan, all - 0.01);
+	ceil_plan_fit(&plan, all - 0.01, 1);
 	is_int(find(&plan, "pick", "y")->fate, CEIL_SKIPPED, "the last goes first");
 	is_int(find(&plan, "pick", "x")->fate, CEIL_RUN, "and alone if that is enough");
 	is_text(plan.coverage, "1 cases of long runs", "which is told");
-	ceil_plan_fit(&plan, 0.001);
+	ceil_plan_fit(&plan, 0.001, 1);
 	is_int(find(&plan, "pick", "x")->fate, CEIL_SKIPPED, "then the others");
 	ceil_plan_done(&plan);
 }
@@ -248,6 +272,7 @@ int main(void)
 	test_filters();
 	test_names();
 	test_fit();
+	test_turns();
 	test_ceiling();
 	test_competes();
 	test_own();

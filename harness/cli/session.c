@@ -30,34 +30,51 @@ static void announce(const struct ceil_session *s, FILE *f)
 		fprintf(f, "no telemetry: %s\n", s->inv.nvml_reason);
 }
 
+/* The lanes that one campaign measures: all GPUs; of the host, whose parts share cores, one. */
+static size_t lanes_together(const struct ceil_session *s, size_t from)
+{
+	const struct ceil_backend *b = s->lanes[from].dev->backend;
+	size_t to = from + 1;
+
+	if (strcmp(b->name, "host") == 0)
+		return to;
+	while (to < s->lane_count && s->lanes[to].dev->backend == b)
+		to++;
+	return to;
+}
+
+/* The budget ends a run if the user gave one; the host's share of it ends the host's part always.
+ */
+static uint64_t deadline_of(const struct ceil_session *s, uint64_t run_ns, uint64_t host_ns)
+{
+	const uint64_t all_ns = s->o->budget_ns ? run_ns + s->o->budget_ns : 0;
+	const uint64_t end_ns = host_ns + (uint64_t)(ceil_session_host_s(s) * 1e9);
+
+	return host_ns && (!all_ns || end_ns < all_ns) ? end_ns : all_ns;
+}
+
 /* GPUs first, then the host: they share no time, and a GPU's rows come soonest. */
 static enum ceil_status measure(struct ceil_session *s, bool *ret_hung, struct ceil_error *err)
 {
-	const struct ceil_policy policy = {
-		.seed = s->o->seed,
-		.deadline_ns = s->o->budget_ns ? ceil_now_ns() + s->o->budget_ns : 0,
-		.one_by_one = s->o->one_by_one,
-	};
 	const struct ceil_events events = ceil_session_events(s);
+	const uint64_t run_ns = ceil_now_ns();
 	enum ceil_status st = CEIL_OK;
-	size_t from = 0;
+	uint64_t host_ns = 0;
 
 	*ret_hung = false;
-	while (from < s->lane_count) {
-		const struct ceil_backend *b = s->lanes[from].dev->backend;
-		size_t to = from;
+	for (size_t from = 0, to; from < s->lane_count; from = to) {
+		struct ceil_policy policy = {.seed = s->o->seed, .one_by_one = s->o->one_by_one};
 		bool hung = false;
 
-		/* The host's parts share its cores: one at a time. */
-		while (to < s->lane_count && s->lanes[to].dev->backend == b &&
-		       (to == from || strcmp(b->name, "host") != 0))
-			to++;
+		to = lanes_together(s, from);
+		if (!host_ns && strcmp(s->lanes[from].dev->backend->name, "host") == 0)
+			host_ns = ceil_now_ns();
+		policy.deadline_ns = deadline_of(s, run_ns, host_ns);
 		const enum ceil_status one =
 			ceil_campaign_run(&s->lanes[from], to - from, &policy, &events, &hung, err);
 
 		*ret_hung |= hung;
 		st = st == CEIL_OK ? one : st;
-		from = to;
 	}
 	return st;
 }

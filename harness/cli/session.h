@@ -83,6 +83,10 @@ CEIL_MUST_CHECK enum ceil_status ceil_session_rows_of_missing(struct ceil_sessio
 /* Whether a lane is a GPU's. */
 bool ceil_session_has_gpu(const struct ceil_session *s);
 
+/* ceil_session_host_s - seconds for all parts of the host together: a GPU node does not wait long
+ * for its CPUs. */
+double ceil_session_host_s(const struct ceil_session *s);
+
 /* ---- session_rows.c: rows on their way into the files */
 
 /* ceil_session_events - what a campaign calls. */

@@ -23,17 +23,34 @@ bool ceil_session_has_gpu(const struct ceil_session *s)
 	return false;
 }
 
-/* The host's part is bounded, so that a GPU node is not kept waiting for its CPUs. */
-static double lane_budget_s(const struct ceil_session *s, const struct ceil_lane *lane)
+double ceil_session_host_s(const struct ceil_session *s)
 {
 	const double all = ceil_bench_budget_s(s->o);
-	const bool gpu = ceil_session_has_gpu(s);
-	const double host =
-		s->o->budget_ns && !gpu ? all : fmin(all, gpu ? HOST_BESIDE_S : HOST_ALONE_S);
 
-	if (strcmp(lane->dev->backend->name, "host") == 0)
-		return host;
-	return fmax(1.0, all - host);
+	if (ceil_session_has_gpu(s))
+		return fmin(all, HOST_BESIDE_S);
+	return s->o->budget_ns ? all : fmin(all, HOST_ALONE_S);
+}
+
+/* GPUs one by one share their time, and so do the parts of the host, which have the same cores. */
+static void fit_plans(struct ceil_session *s)
+{
+	const double gpus_s = fmax(1.0, ceil_bench_budget_s(s->o) - ceil_session_host_s(s));
+	unsigned gpus = 0;
+
+	for (size_t i = 0; i < s->lane_count; i++)
+		gpus += is_gpu(s->lanes[i].dev);
+	for (size_t i = 0; i < s->lane_count; i++) {
+		struct ceil_plan *plan = &s->lanes[i].plan;
+
+		if (!is_gpu(s->lanes[i].dev))
+			ceil_plan_fit(plan, ceil_session_host_s(s) / (double)(s->lane_count - gpus),
+			              /* turns= */ 1);
+		else if (s->o->one_by_one)
+			ceil_plan_fit(plan, gpus_s / gpus, /* turns= */ 1);
+		else
+			ceil_plan_fit(plan, gpus_s, gpus);
+	}
 }
 
 static enum ceil_status open_lane(struct ceil_session *s, const struct ceil_found *found,
@@ -105,8 +122,7 @@ static enum ceil_status plan_lanes(struct ceil_session *s, const struct ceil_fil
 		lane->dev->backend->close(lane->dev);
 	}
 	s->lane_count = kept;
-	for (size_t i = 0; i < s->lane_count; i++)
-		ceil_plan_fit(&s->lanes[i].plan, lane_budget_s(s, &s->lanes[i]));
+	fit_plans(s);
 	return st;
 }
 
@@ -162,6 +178,8 @@ enum ceil_status ceil_session_open_lanes(struct ceil_session *s, const struct ce
 
 		if (!found->skipped && open_lane(s, found, &own) == CEIL_OK)
 			continue;
+		if (found->skipped)
+			(void)ceil_fail(&own, CEIL_E_DEVICE, "%s", found->reason);
 		/* Ranks wait for each other: one without its GPU would keep all waiting. */
 		if (s->ranks.mpi) {
 			st = ceil_fail(err, own.status, "%s: %s", found->props.label, own.text);
@@ -171,8 +189,9 @@ enum ceil_status ceil_session_open_lanes(struct ceil_session *s, const struct ce
 			fprintf(stderr, "gpuceil: %s: %s\n", found->props.label, own.text);
 		if (s->run)
 			st = rows_without(s, f, found->backend->name, &found->props,
-			                  found->skipped ? CEIL_ROW_SKIPPED : CEIL_ROW_FAILED,
-			                  found->skipped ? found->reason : own.text, err);
+			                  found->skipped ? CEIL_ROW_SKIPPED
+			                                 : ceil_row_status_of(own.status),
+			                  own.text, err);
 	}
 	if (s->ranks.mpi)
 		st = ceil_team_agree(&s->ranks.mpi->team, st, err);

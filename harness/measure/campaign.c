@@ -410,16 +410,16 @@ static size_t contenders(const struct lane *l, const size_t *entries, size_t n)
 
 static void contest(struct lane *l, size_t first, enum ceil_regime regime, size_t max, int effort)
 {
-	const char *not_one = no_ceiling(l, l->in->plan.v[first].point.bench);
+	const struct ceil_point *any = &l->in->plan.v[first].point;
+	const char *not_one = no_ceiling(l, any->bench);
 	size_t entries[MAX_FINALISTS];
 	struct ceil_outcome o[MAX_FINALISTS];
 	size_t n = finalists(l, first, max < MAX_FINALISTS ? max : MAX_FINALISTS, entries);
 	size_t measured = 0;
+	struct result why;
 
 	if (regime == CEIL_BURST)
 		n = contenders(l, entries, n);
-	struct result why;
-
 	if (n == 0 || not_one) {
 		absent_ceiling(l, first, regime, not_one);
 		return;
@@ -435,6 +435,7 @@ static void contest(struct lane *l, size_t first, enum ceil_regime regime, size_
 		measure(l, &p, effort, l->results[entries[measured]].algorithm, &o[measured]);
 		o[measured].first_ns = l->results[entries[measured]].first_ns;
 	}
+	advance(l, ceil_plan_final_s(&l->in->plan, any->variant, regime));
 	if (measured == 0) {
 		absent_final(l, entries[0], regime, why.status, why.reason);
 		return;

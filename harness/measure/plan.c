@@ -206,11 +206,18 @@ static double search_s(const struct ceil_point *p, const struct ceil_launch *l,
 	return 0.05 + 12.0 * fmax(one_s, 0.0005);
 }
 
-static double finals_s(const struct ceil_variant *v)
+double ceil_plan_final_s(const struct ceil_plan *plan, const struct ceil_variant *v,
+                         enum ceil_regime regime)
 {
-	if (v->sweep)
-		return 0.0;
-	return v->burst_finalists ? v->burst_finalists * 1.2 : 0.4;
+	switch (regime) {
+	case CEIL_SUSTAINED:
+		/* The four seconds that such a row mostly takes. */
+		return 4.0 * ceil_plan_sustained(plan, v);
+	case CEIL_DUTY:
+		return v->burst_finalists ? 5.0 : 0.0;
+	default:
+		return v->sweep ? 0.0 : v->burst_finalists ? v->burst_finalists * 1.2 : 0.4;
+	}
 }
 
 /* ---- making */
@@ -371,26 +378,36 @@ unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_var
 	return plan->quick || plan->few_sustained ? v->quick_sustained : v->sustained_finalists;
 }
 
-/* Finals are priced once a ceiling; sustained rows at the four seconds that they mostly take. */
-static void price_plan(struct ceil_plan *plan)
+/* How many devices an entry keeps busy one after another, of turns that are there. */
+static double turns_of(const struct ceil_entry *e, unsigned turns)
+{
+	const struct ceil_bench *b = e->point.bench;
+
+	return b->concurrent || b->team ? 1.0 : (double)turns;
+}
+
+/* Finals are priced once a ceiling. */
+static void price_plan(struct ceil_plan *plan, unsigned turns)
 {
 	plan->price_s = 0.0;
 	plan->sustained_s = 0.0;
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct ceil_entry *e = &plan->v[i];
+		const struct ceil_variant *v = e->point.variant;
+		const double times = turns_of(e, turns);
 		bool first = e->fate == CEIL_RUN;
 
 		for (size_t j = 0; j < i && first; j++) {
 			first = plan->v[j].fate != CEIL_RUN ||
 			        !ceil_point_competes(&plan->v[j].point, &e->point);
 		}
-		plan->price_s += e->fate == CEIL_RUN ? e->price_s : 0.0;
+		plan->price_s += e->fate == CEIL_RUN ? times * e->price_s : 0.0;
 		if (!first)
 			continue;
-		plan->price_s += finals_s(e->point.variant);
-		plan->sustained_s += 4.0 * ceil_plan_sustained(plan, e->point.variant);
-		if (e->point.duty > 0.0 && e->point.variant->burst_finalists)
-			plan->price_s += 5.0;
+		plan->price_s += times * ceil_plan_final_s(plan, v, CEIL_NOREGIME);
+		plan->sustained_s += times * ceil_plan_final_s(plan, v, CEIL_SUSTAINED);
+		if (e->point.duty > 0.0)
+			plan->price_s += times * ceil_plan_final_s(plan, v, CEIL_DUTY);
 	}
 	plan->price_s += plan->sustained_s;
 }
@@ -423,7 +440,7 @@ enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend
 		ceil_plan_done(&plan);
 		return st;
 	}
-	price_plan(&plan);
+	price_plan(&plan, /* turns= */ 1);
 	*ret_plan = plan;
 	return CEIL_OK;
 }
@@ -440,7 +457,7 @@ static bool droppable(const struct ceil_entry *e, enum drop_step step)
 	                          : step == DROP_VARIANTS && !e->point.variant->quick;
 }
 
-static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s)
+static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s, unsigned turns)
 {
 	static const char *const words[] = {
 		[FEW_SUSTAINED] = "sustained rows that --quick leaves out",
@@ -468,11 +485,11 @@ static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s)
 		ceil_append(plan->coverage, sizeof(plan->coverage), "%s%s",
 		            *plan->coverage ? ", " : "", words[step]);
 	}
-	price_plan(plan);
+	price_plan(plan, turns);
 }
 
 /* Cases of long runs go one by one: as many as there is time for are measured. */
-static void drop_more(struct ceil_plan *plan, double budget_s)
+static void drop_more(struct ceil_plan *plan, double budget_s, unsigned turns)
 {
 	char reason[96];
 	size_t n = 0;
@@ -484,22 +501,24 @@ static void drop_more(struct ceil_plan *plan, double budget_s)
 		if (!e->more || e->fate != CEIL_RUN)
 			continue;
 		refuse(e, CEIL_SKIPPED, reason);
-		plan->price_s -= e->price_s;
+		plan->price_s -= turns_of(e, turns) * e->price_s;
 		n++;
 	}
 	if (n > 0)
 		ceil_append(plan->coverage, sizeof(plan->coverage), "%zu cases of long runs", n);
-	price_plan(plan);
+	price_plan(plan, turns);
 }
 
-void ceil_plan_fit(struct ceil_plan *plan, double budget_s)
+void ceil_plan_fit(struct ceil_plan *plan, double budget_s, unsigned turns)
 {
 	static const enum drop_step steps[] = {FEW_SUSTAINED, DROP_SUSTAINED, DROP_CASES,
 	                                       DROP_VARIANTS};
 
-	drop_more(plan, budget_s);
+	price_plan(plan, turns);
+	drop_more(plan, budget_s, turns);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && plan->price_s > budget_s; i++)
-		drop(plan, steps[i], budget_s);
+		drop(plan, steps[i], budget_s, turns);
+	price_plan(plan, /* turns= */ 1);
 }
 
 void ceil_plan_done(struct ceil_plan *plan)

@@ -44,7 +44,7 @@ struct ceil_entry {
 struct ceil_plan {
 	struct ceil_entry *v; /* in the order of the run */
 	size_t count, cap;
-	double price_s, sustained_s; /* all; and the sustained rows in it */
+	double price_s, sustained_s; /* of this device alone: all; and the sustained rows in it */
 	bool quick;                  /* few sustained rows, and none for the others */
 	bool few_sustained;          /* dropped by the budget: all but those that --quick has */
 	bool drop_sustained;         /* all */
@@ -66,11 +66,16 @@ CEIL_MUST_CHECK enum ceil_status ceil_plan_make(const struct ceil_filter *f, con
  * ceil_plan_fit - drops cases of long runs one by one, the last first, then sustained rows (first
  * those that --quick leaves out, then all), then cases that --quick leaves out, then variants that
  * it leaves out, until the price is within budget_s; what goes is skipped with the reason.
+ * @turns: devices with such a plan; where they do not measure at once, each waits for the others.
  */
-void ceil_plan_fit(struct ceil_plan *plan, double budget_s);
+void ceil_plan_fit(struct ceil_plan *plan, double budget_s, unsigned turns);
 
 /* ceil_plan_sustained - how many points of a variant's ceiling run sustained under this plan. */
 unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_variant *v);
+
+/* ceil_plan_final_s - about how long the finals of a variant's ceiling take in a regime. */
+double ceil_plan_final_s(const struct ceil_plan *plan, const struct ceil_variant *v,
+                         enum ceil_regime regime);
 
 void ceil_plan_done(struct ceil_plan *plan);
 
