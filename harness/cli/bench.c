@@ -30,6 +30,8 @@ static const struct ceil_option option_rows[] = {
                "of the whole list, weighted by FLOP"),
 	OPTION(algorithm, "algo", CEIL_O_TEXT, "TEXT", "What to measure", NULL,
                "gemm: this algorithm alone, in the words of records.csv: 'id=66 tile=201 ...'"),
+	OPTION(sizes, "size", CEIL_O_LIST, "LIST", "What to measure", NULL,
+               "dram, collective: ceilings of arrays of these sizes: 8,64KiB,1GiB"),
 	OPTION(patterns, "pattern", CEIL_O_LIST, "LIST", "What to measure", NULL,
                "timed data: normal (default), zeros, constant, integers; several give a row each"),
 	OPTION(duty, "duty", CEIL_O_DOUBLE, "RATIO", "What to measure", NULL,
@@ -82,6 +84,7 @@ const struct ceil_command ceil_command_bench = {
 		    "gpuceil bench --quick\ta health check in a minute\n"
 		    "gpuceil bench gemm --dtype bf16\tmatrix products of one type\n"
 		    "gpuceil bench gemm --shapes layers.csv\tthe products of a model of yours\n"
+		    "mpirun -np 8 gpuceil bench collective --mpi\teight GPUs, a process each\n"
 		    "gpuceil bench dram --gpu 0,1 --output /tmp/r\tmemory of two GPUs\n",
 	.run = run_bench,
 };

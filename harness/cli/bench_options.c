@@ -53,6 +53,32 @@ static enum ceil_status read_gemm(const struct ceil_bench_options *o, struct cei
 	return st;
 }
 
+/* Sizes are for benches of arrays, which must be named: no other has such a case. */
+static enum ceil_status read_sizes(const struct ceil_bench_options *o, struct ceil_shapes *shapes,
+                                   struct ceil_filter *f, struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	if (o->sizes.count == 0)
+		return CEIL_OK;
+	if (f->own || f->benches.count == 0)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--size needs the bench whose arrays have it: gpuceil bench "
+		                 "collective --size 1GiB");
+	for (size_t i = 0; i < f->benches.count; i++) {
+		const struct ceil_bench *b = ceil_bench_find(f->benches.item[i]);
+
+		if (b->axis_count != 1 || strcmp(b->axes[0].name, "bytes") != 0)
+			return ceil_fail(err, CEIL_E_USAGE, "--size: %s is not measured by bytes",
+			                 b->name);
+	}
+	for (size_t i = 0; i < o->sizes.count && st == CEIL_OK; i++)
+		st = ceil_shapes_size(shapes, o->sizes.item[i], err);
+	f->own = shapes->v;
+	f->own_count = shapes->count;
+	return st;
+}
+
 static enum ceil_status read_data(const struct ceil_bench_options *o, struct ceil_filter *f,
                                   struct ceil_error *err)
 {
@@ -92,5 +118,7 @@ enum ceil_status ceil_bench_filter(const struct ceil_bench_options *o, int argc,
 	st = ceil_filter_check(ret_f, err);
 	if (st == CEIL_OK)
 		st = read_gemm(o, shapes, ret_f, err);
+	if (st == CEIL_OK)
+		st = read_sizes(o, shapes, ret_f, err);
 	return st == CEIL_OK ? read_data(o, ret_f, err) : st;
 }

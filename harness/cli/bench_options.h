@@ -12,7 +12,7 @@
 /* Zeroed: nothing was asked for; duty is NAN then. */
 struct ceil_bench_options {
 	bool quick, dry_run, one_by_one, mpi;
-	struct ceil_list variants, dtypes, gpus, patterns;
+	struct ceil_list variants, dtypes, gpus, patterns, sizes;
 	unsigned backend, busy;
 	uint64_t budget_ns, seed, expect_gpus;
 	double duty;

@@ -258,6 +258,43 @@ uint64_t ceil_shapes_count(const struct ceil_shapes *s, const struct ceil_point 
 	return 0;
 }
 
+enum ceil_status ceil_shapes_size(struct ceil_shapes *s, const char *text, struct ceil_error *err)
+{
+	static const struct {
+		const char *suffix;
+		unsigned shift;
+	} units[] = {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+	struct ceil_own_case own = {.count = 1};
+	const size_t digits = strspn(text, "0123456789");
+	char number[24] = "";
+	uint64_t value = 0;
+	enum ceil_status st;
+	void *v = s->v;
+	size_t u = 0;
+
+	ceil_copy(number, digits < sizeof(number) ? digits + 1 : sizeof(number), text);
+	while (u < sizeof(units) / sizeof(units[0]) && strcmp(text + digits, units[u].suffix) != 0)
+		u++;
+	if (u == sizeof(units) / sizeof(units[0]) || digits >= sizeof(number) ||
+	    ceil_parse_u64(number, &value, /* err= */ NULL) != CEIL_OK || value == 0 ||
+	    value > UINT64_MAX >> 20 >> units[u].shift)
+		return ceil_fail(
+			err, CEIL_E_USAGE,
+			"--size %.40s: a whole number of bytes, or with KiB, MiB, GiB behind",
+			text);
+	own.cas.axis[0] = value << units[u].shift;
+	if (find(s, &own))
+		return CEIL_OK;
+	st = ceil_grow(&v, &s->cap, s->count + 1, sizeof(*s->v), err);
+	if (st != CEIL_OK)
+		return st;
+	s->v = v;
+	ceil_copy(own.name, sizeof(own.name), text);
+	s->v[s->count++] = own;
+	name_all(s);
+	return CEIL_OK;
+}
+
 void ceil_shapes_done(struct ceil_shapes *s)
 {
 	free(s->v);

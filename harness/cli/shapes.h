@@ -42,6 +42,14 @@ CEIL_MUST_CHECK enum ceil_status ceil_shapes_parse(struct ceil_shapes *s, const 
 CEIL_MUST_CHECK enum ceil_status ceil_shapes_read(struct ceil_shapes *s, const char *path,
                                                   struct ceil_error *err);
 
+/*
+ * ceil_shapes_size - adds a size of the arrays of a bench whose first axis is bytes: "8", "64KiB".
+ * Return: CEIL_E_USAGE if it is not a whole number from 1 with B, KiB, MiB, GiB or nothing behind;
+ * CEIL_E_NOMEM.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_shapes_size(struct ceil_shapes *s, const char *text,
+                                                  struct ceil_error *err);
+
 /* ceil_shapes_count - how often the list has the shape of a point's case; 0: it is none of them. */
 uint64_t ceil_shapes_count(const struct ceil_shapes *s, const struct ceil_point *p);
 
