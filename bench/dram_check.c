@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/check.h"
 #include "harness/base/alloc.h"
 #include "harness/base/dtype.h"
 #include "harness/base/value.h"
@@ -48,34 +49,14 @@ static enum ceil_status check_array(const struct ceil_point *p, struct ceil_devi
                                     struct ceil_error *err)
 {
 	const struct ceil_dram_operation *op = ceil_dram_operation_of(p->variant);
-	const uint64_t want = expected_hash(p, op, l->n, seed);
-	uint64_t got = 0;
-	const enum ceil_status st =
-		dev->backend->hash(dev, &buf[CEIL_DRAM_C], l->buf[CEIL_DRAM_C], &got, err);
 
-	if (st != CEIL_OK)
-		return st;
-	if (got != want)
-		return ceil_fail(err, CEIL_E_WRONG,
-		                 "%s: the hash of C's %llu elements is %016llx, expected %016llx",
-		                 p->variant->name, (unsigned long long)l->n,
-		                 (unsigned long long)got, (unsigned long long)want);
-	return CEIL_OK;
+	return ceil_check_hash(p, dev, &buf[CEIL_DRAM_C], l->buf[CEIL_DRAM_C],
+	                       expected_hash(p, op, l->n, seed), err);
 }
 
 /* ---- sums of blocks */
 
-/* sum[k]: shares of the first k elements of a period, modulo 2^64. */
-struct sums {
-	uint64_t sum[CEIL_PERIOD + 1];
-};
-
-static uint64_t sum_to(const struct sums *s, uint64_t end)
-{
-	return end / CEIL_PERIOD * s->sum[CEIL_PERIOD] + s->sum[end % CEIL_PERIOD];
-}
-
-static void sums_init(struct sums *s, const struct ceil_point *p,
+static void sums_init(struct ceil_check_sums *s, const struct ceil_point *p,
                       const struct ceil_dram_operation *op, uint64_t seed)
 {
 	s->sum[0] = 0;
@@ -86,7 +67,7 @@ static void sums_init(struct sums *s, const struct ceil_point *p,
 }
 
 /* On the GPU block b takes groups b, b + blocks, ...; on the host one even share. */
-static uint64_t expected_sum(const struct sums *s, const struct ceil_point *p,
+static uint64_t expected_sum(const struct ceil_check_sums *s, const struct ceil_point *p,
                              const struct ceil_launch *l, uint32_t block)
 {
 	const uint32_t element_bits = ceil_dtype_info(p->variant->types.a)->bits;
@@ -97,11 +78,11 @@ static uint64_t expected_sum(const struct sums *s, const struct ceil_point *p,
 
 	if (span == 0) {
 		ceil_pool_share(l->n, 1, block, l->blocks, &from, &to);
-		return sum_to(s, to) - sum_to(s, from);
+		return ceil_check_sums_between(s, from, to);
 	}
 	for (from = block * span; from < l->n; from += l->blocks * span) {
 		to = from + span < l->n ? from + span : l->n;
-		sum += sum_to(s, to) - sum_to(s, from);
+		sum += ceil_check_sums_between(s, from, to);
 	}
 	return sum;
 }
@@ -134,7 +115,7 @@ static enum ceil_status check_sums(const struct ceil_point *p, struct ceil_devic
                                    struct ceil_error *err)
 {
 	const struct ceil_dram_operation *op = ceil_dram_operation_of(p->variant);
-	struct sums *s = ceil_alloc(1, sizeof(*s), err);
+	struct ceil_check_sums *s = ceil_alloc(1, sizeof(*s), err);
 	char *got = ceil_alloc(1, buf[CEIL_DRAM_C].bytes, err);
 	enum ceil_status st = CEIL_E_NOMEM;
 
