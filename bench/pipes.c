@@ -1,0 +1,258 @@
+/* The pipes bench: multiply-adds, integers and special functions that an SM issues, no memory. */
+#include "bench/pipes.h"
+
+#include "bench/check.h"
+#include "harness/base/dtype.h"
+#include "harness/base/value.h"
+#include "kernels/pipes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- operations */
+
+static const struct ceil_pipes_operation operations[] = {
+	/* name, operations an instruction, steps of a launch, coefficients: of y, of z */
+	{"fma", 2.0, 65536, 1, -1},
+	{"mad", 2.0, 65536, 0, 0},
+	{"add", 1.0, 65536, 1, 1},
+	{"ex2", 1.0, 8192, 0, 0},
+};
+
+const struct ceil_pipes_operation *ceil_pipes_operation_of(const struct ceil_variant *v)
+{
+	const size_t length = strcspn(v->name, ".");
+
+	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
+		const char *name = operations[i].name;
+
+		if (strlen(name) == length && strncmp(v->name, name, length) == 0)
+			return &operations[i];
+	}
+	return NULL;
+}
+
+/* Two elements of 16 bits fill a register. */
+static uint64_t lanes_of(const struct ceil_variant *v)
+{
+	return ceil_dtype_info(v->types.a)->bits == 16 ? 2 : 1;
+}
+
+/* ---- shape and work */
+
+static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t elements)
+{
+	return (struct ceil_buffer){
+		.memory = CEIL_MEM_DEVICE,
+		.role = role,
+		.dtype = t,
+		.numa_node = -1,
+		.bytes = ceil_dtype_bytes(t, elements),
+	};
+}
+
+static enum ceil_status pipes_shape(const struct ceil_point *p, const struct ceil_device_props *d,
+                                    struct ceil_launch *ret_l,
+                                    struct ceil_buffer ret_buf[CEIL_MAX_BUFS],
+                                    struct ceil_error *err)
+{
+	const struct ceil_variant *v = p->variant;
+	const uint64_t steps =
+		p->cas->axis[0] ? p->cas->axis[0] : ceil_pipes_operation_of(v)->steps;
+	const uint64_t elements = v->threads * lanes_of(v);
+
+	if (steps % v->per_thread != 0 || steps / v->per_thread > UINT32_MAX)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "%s does its steps %u at a time: %llu is no multiple of it",
+		                 v->name, v->per_thread, (unsigned long long)steps);
+	ret_l->n = steps;
+	ret_l->iters = (uint32_t)(steps / v->per_thread);
+	ret_l->threads = v->threads;
+	ret_l->blocks = (uint32_t)d->sm_count * v->blocks_per_sm;
+	ret_buf[CEIL_PIPES_A] = buffer_of(CEIL_INPUT, v->types.a, elements);
+	ret_buf[CEIL_PIPES_IN] = buffer_of(CEIL_INPUT, v->types.a, CEIL_PIPES_VALUES * elements);
+	ret_buf[CEIL_PIPES_OUT] =
+		buffer_of(CEIL_OUTPUT, v->types.out, CEIL_PIPES_VALUES * elements * ret_l->blocks);
+	return CEIL_OK;
+}
+
+void ceil_pipes_work(const struct ceil_point *p, const struct ceil_launch *l,
+                     struct ceil_work *ret_w)
+{
+	const struct ceil_variant *v = p->variant;
+	const struct ceil_pipes_operation *op = ceil_pipes_operation_of(v);
+	const double values = (double)CEIL_PIPES_VALUES * (double)lanes_of(v) * l->threads;
+	const double bytes = values * ceil_dtype_info(v->types.a)->bits / 8.0;
+
+	*ret_w = (struct ceil_work){
+		.flops = op->per_instruction * (double)l->n * values * l->blocks,
+		.bytes_read = bytes,
+		.bytes_written = bytes * l->blocks,
+	};
+}
+
+/* ---- check */
+
+/* What so many steps make of a pair: y' = yy y + yz z, z' = zy y + zz z, modulo 2^64. */
+struct matrix {
+	uint64_t yy, yz, zy, zz;
+};
+
+static struct matrix times(const struct matrix *a, const struct matrix *b)
+{
+	return (struct matrix){
+		.yy = a->yy * b->yy + a->yz * b->zy,
+		.yz = a->yy * b->yz + a->yz * b->zz,
+		.zy = a->zy * b->yy + a->zz * b->zy,
+		.zz = a->zy * b->yz + a->zz * b->zz,
+	};
+}
+
+/* One step: y += a z, then z += b y. */
+static struct matrix power_of_step(uint64_t a, uint64_t b, uint64_t steps)
+{
+	struct matrix m = {1, a, b, 1 + a * b};
+	struct matrix result = {1, 0, 0, 1};
+
+	for (; steps > 0; steps /= 2) {
+		if (steps % 2)
+			result = times(&m, &result);
+		m = times(&m, &m);
+	}
+	return result;
+}
+
+static double input(const struct ceil_point *p, uint64_t seed, uint32_t buffer, uint64_t i)
+{
+	const enum ceil_dtype t = p->variant->types.a;
+
+	return ceil_decode(t, ceil_element(t, p->bench->check_pattern, seed, buffer, i));
+}
+
+/* Values y and z of element i: of all lanes of all threads. */
+static void expected_pair(const struct ceil_point *p, const struct ceil_launch *l, uint64_t seed,
+                          uint64_t pair, uint64_t i, double ret_pair[2])
+{
+	const struct ceil_pipes_operation *op = ceil_pipes_operation_of(p->variant);
+	const uint64_t count = l->threads * lanes_of(p->variant);
+	const double y = input(p, seed, CEIL_PIPES_IN, 2 * pair * count + i);
+	const double z = input(p, seed, CEIL_PIPES_IN, (2 * pair + 1) * count + i);
+	/* The integer kernel takes 2 a + 1: an odd number keeps all bits moving. */
+	const int64_t own = 2 * (int64_t)input(p, seed, CEIL_PIPES_A, i) + 1;
+	const struct matrix m = power_of_step((uint64_t)(op->a ? op->a : own),
+	                                      (uint64_t)(op->b ? op->b : own), l->n);
+	const uint64_t yi = (uint64_t)(int64_t)y;
+	const uint64_t zi = (uint64_t)(int64_t)z;
+	const bool is_int32 = p->variant->types.a == CEIL_INT32;
+	const uint64_t sum[2] = {m.yy * yi + m.yz * zi, m.zy * yi + m.zz * zi};
+
+	for (int k = 0; k < 2; k++)
+		ret_pair[k] =
+			is_int32 ? (double)(int32_t)(uint32_t)sum[k] : (double)(int64_t)sum[k];
+	if (strcmp(op->name, "ex2") == 0) {
+		ret_pair[0] = exp2(y);
+		ret_pair[1] = exp2(z);
+	}
+}
+
+enum ceil_status ceil_pipes_check(const struct ceil_point *p, struct ceil_device *dev,
+                                  const struct ceil_launch *l,
+                                  const struct ceil_buffer buf[CEIL_MAX_BUFS], uint64_t seed,
+                                  struct ceil_error *err)
+{
+	const uint64_t elements = l->threads * lanes_of(p->variant);
+	const uint64_t count = CEIL_PIPES_VALUES * elements;
+	uint64_t want = 0;
+
+	for (uint64_t pair = 0; pair < CEIL_PIPES_VALUES / 2; pair++) {
+		for (uint64_t i = 0; i < elements; i++) {
+			double v[2];
+
+			expected_pair(p, l, seed, pair, i, v);
+			for (uint64_t k = 0; k < 2; k++)
+				want += ceil_check_repeated(
+					ceil_encode(p->variant->types.out, v[k]),
+					(2 * pair + k) * elements + i, count, l->blocks);
+		}
+	}
+	return ceil_check_hash(p, dev, &buf[CEIL_PIPES_OUT], l->buf[CEIL_PIPES_OUT], want, err);
+}
+
+/* ---- tables */
+
+static const struct ceil_axis axes[] = {
+	{"steps", "",
+         "of two instructions a pair of values, 4 pairs a thread; 0: milliseconds of them"},
+};
+
+static const struct ceil_case cases[] = {
+	{"default", "cuda", true, {0}},
+};
+
+#define ALL(t)                                                                                     \
+	{                                                                                          \
+		t, t, t, t                                                                         \
+	}
+/* So many steps a turn of the loop, threads a block, blocks a SM. */
+#define FORM(op, dtype, steps, thread_count, per_sm)                                               \
+	.name = #op "." #dtype ".s" #steps ".t" #thread_count ".sm" #per_sm,                       \
+	CEIL_IF_CUDA(ceil_pipes_##op##_##dtype##_##steps), .threads = thread_count,                \
+	.per_thread = steps, .blocks_per_sm = per_sm, .backend = "cuda",                           \
+	.timing = CEIL_TIME_MARKS, .pattern = CEIL_NORMAL, .gated = true, .tolerance = 0.01
+
+#define FMA(dtype, types_, ceiling_, least_cc, is_quick, steps, thread_count, per_sm, text)        \
+	{                                                                                          \
+		FORM(fma, dtype, steps, thread_count, per_sm),                                     \
+			.doc = text, .ceiling = ceiling_, .unit = CEIL_TFLOP_S,                    \
+			.types = ALL(types_), .resource = CEIL_R_FMA, .min_cc = least_cc,          \
+			.quick = is_quick                                                          \
+	}
+#define INTEGER(op, ceiling_, text)                                                                \
+	{                                                                                          \
+		FORM(op, int32, 128, 256, 4), .doc = text, .ceiling = ceiling_,                    \
+					      .unit = CEIL_TOP_S, .types = ALL(CEIL_INT32),        \
+					      .resource = CEIL_R_FMA                               \
+	}
+
+#define F32 "fp32 multiply-adds"
+#define F64 "fp64 multiply-adds"
+#define F16 "fp16 multiply-adds, two at a time"
+#define B16 "bf16 multiply-adds, two at a time"
+
+static const struct ceil_variant variants[] = {
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, true, 128, 256, 4, F32),
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 128, 256, 8, F32),
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 64, 256, 4, F32),
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, true, 256, 256, 4, F32),
+	FMA(fp64, CEIL_FP64, "fma.fp64", 0, true, 64, 256, 4, F64),
+	FMA(fp16, CEIL_FP16, "fma.fp16x2", 0, true, 128, 256, 4, F16),
+	FMA(fp16, CEIL_FP16, "fma.fp16x2", 0, false, 256, 256, 4, F16),
+	FMA(bf16, CEIL_BF16, "fma.bf16x2", 80, false, 128, 256, 4, B16),
+	FMA(bf16, CEIL_BF16, "fma.bf16x2", 80, false, 256, 256, 4, B16),
+	INTEGER(mad, "int.mad", "32-bit multiply-adds: two operations each"),
+	INTEGER(add, "int.add", "32-bit additions: one operation each"),
+	{FORM(ex2, fp32, 64, 256, 4), .doc = "2^x and its inverse, in turn", .ceiling = "sfu.ex2",
+         .unit = CEIL_TOP_S, .types = ALL(CEIL_FP32), .resource = CEIL_R_SFU},
+};
+
+const struct ceil_bench ceil_pipes_bench = {
+	.name = "pipes",
+	.summary = "what the vector pipes issue: multiply-adds, integers, special functions",
+	.doc = "Every thread keeps eight values in registers and does one instruction to them "
+	       "again "
+	       "and again, in an unrolled loop; nothing goes to memory but the end. The value "
+	       "counts "
+	       "two operations for a multiply-add, one for an addition or a special function.",
+	.source = "SASS of the kernels: one FFMA, DFMA, HFMA2, IMAD, IADD3 or MUFU for each",
+	.variants = variants,
+	.variant_count = sizeof(variants) / sizeof(variants[0]),
+	.axes = axes,
+	.axis_count = sizeof(axes) / sizeof(axes[0]),
+	.cases = cases,
+	.case_count = sizeof(cases) / sizeof(cases[0]),
+	.buf_count = CEIL_PIPES_BUFFERS,
+	.check_pattern = CEIL_INTEGERS,
+	.shape = pipes_shape,
+	.work = ceil_pipes_work,
+	.check = ceil_pipes_check,
+};
