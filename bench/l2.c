@@ -1,0 +1,216 @@
+/* The l2 bench: how fast all SMs read the L2 cache, and an array of any size. */
+#include "bench/l2.h"
+
+#include "bench/check.h"
+#include "harness/base/alloc.h"
+#include "harness/base/dtype.h"
+#include "harness/base/text.h"
+#include "kernels/l2.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KIB (UINT64_C(1) << 10)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+/* A launch reads so much, or the array once: 1.6 ms from an L2 that gives 10 TB/s. */
+#define LAUNCH_BYTES (16 * GIB)
+
+/* ---- shape and work */
+
+static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
+{
+	return (struct ceil_buffer){
+		.memory = CEIL_MEM_DEVICE,
+		.role = role,
+		.dtype = t,
+		.numa_node = -1,
+		.bytes = bytes,
+	};
+}
+
+/* Whole groups that are nearest below what the case wishes. */
+static enum ceil_status array_bytes(const struct ceil_point *p, const struct ceil_device_props *d,
+                                    uint64_t group_bytes, uint64_t *ret_bytes,
+                                    struct ceil_error *err)
+{
+	const uint64_t share = p->cas->axis[CEIL_L2_SHARE];
+	uint64_t bytes = p->cas->axis[CEIL_L2_BYTES];
+	char need[32];
+	char have[32];
+
+	if (share > 0 && d->l2_bytes == 0)
+		return ceil_fail(err, CEIL_E_UNSUPPORTED, "the size of the L2 is unknown");
+	if (share > 0)
+		bytes = d->l2_bytes / share;
+	if (bytes < group_bytes)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "%llu bytes are less than the %llu that one block reads",
+		                 (unsigned long long)bytes, (unsigned long long)group_bytes);
+	if (bytes > d->free_bytes) {
+		ceil_human_bytes(need, sizeof(need), bytes);
+		ceil_human_bytes(have, sizeof(have), d->free_bytes);
+		return ceil_fail(err, CEIL_E_UNSUPPORTED, "needs %s of memory, %s may be used",
+		                 need, have);
+	}
+	*ret_bytes = bytes / group_bytes * group_bytes;
+	return CEIL_OK;
+}
+
+static enum ceil_status l2_shape(const struct ceil_point *p, const struct ceil_device_props *d,
+                                 struct ceil_launch *ret_l,
+                                 struct ceil_buffer ret_buf[CEIL_MAX_BUFS], struct ceil_error *err)
+{
+	const struct ceil_variant *v = p->variant;
+	const uint64_t group_bytes = (uint64_t)v->threads * v->per_thread * 16;
+	const uint64_t blocks = (uint64_t)d->sm_count * v->blocks_per_sm;
+	uint64_t bytes = 0;
+	const enum ceil_status st = array_bytes(p, d, group_bytes, &bytes, err);
+
+	if (st != CEIL_OK)
+		return st;
+	const uint64_t wish = p->cas->axis[CEIL_L2_TRAFFIC];
+	const uint64_t least = wish ? wish : LAUNCH_BYTES;
+	const uint64_t all = bytes > least ? bytes : least;
+
+	ret_l->n = bytes;
+	ret_l->threads = v->threads;
+	ret_l->blocks = (uint32_t)blocks;
+	ret_l->iters = (uint32_t)((all + group_bytes * blocks - 1) / (group_bytes * blocks));
+	ret_buf[CEIL_L2_ARRAY] = buffer_of(CEIL_INPUT, v->types.a, bytes);
+	ret_buf[CEIL_L2_SUMS] =
+		buffer_of(CEIL_OUTPUT, CEIL_INT32, ceil_dtype_bytes(CEIL_INT32, blocks));
+	return CEIL_OK;
+}
+
+static void l2_work(const struct ceil_point *p, const struct ceil_launch *l,
+                    struct ceil_work *ret_w)
+{
+	*ret_w = (struct ceil_work){
+		.bytes_read = 16.0 * l->threads * p->variant->per_thread * l->blocks * l->iters,
+		.bytes_written = 4.0 * l->blocks,
+	};
+}
+
+/* A curve has sizes in bytes, a ceiling shares of the cache, or whatever the user says. */
+static bool l2_applies(const struct ceil_point *p, const struct ceil_device_props *d)
+{
+	(void)d;
+	return p->variant->sweep == (!p->apart && p->cas->axis[CEIL_L2_SHARE] == 0);
+}
+
+/* ---- check */
+
+static uint32_t expected_sum(const struct ceil_check_sums *s, const struct ceil_point *p,
+                             const struct ceil_launch *l, uint32_t block)
+{
+	const uint64_t words = ceil_dtype_info(p->variant->types.a)->bits / 32;
+	const uint64_t span = (uint64_t)l->threads * p->variant->per_thread * 4 / words;
+	const uint64_t groups = l->n / 4 / words / span;
+	uint64_t group = block % groups;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < l->iters; i++) {
+		sum += ceil_check_sums_between(s, group * span, (group + 1) * span);
+		group = (group + l->blocks) % groups;
+	}
+	return (uint32_t)sum;
+}
+
+static enum ceil_status l2_check(const struct ceil_point *p, struct ceil_device *dev,
+                                 const struct ceil_launch *l,
+                                 const struct ceil_buffer buf[CEIL_MAX_BUFS], uint64_t seed,
+                                 struct ceil_error *err)
+{
+	struct ceil_check_sums *s = ceil_alloc(1, sizeof(*s), err);
+	uint64_t want = 0;
+
+	if (!s)
+		return CEIL_E_NOMEM;
+	ceil_check_sums_of_words(s, p->variant->types.a, p->bench->check_pattern, seed,
+	                         CEIL_L2_ARRAY);
+	for (uint32_t b = 0; b < l->blocks; b++)
+		want += ceil_hash_term(expected_sum(s, p, l, b), b);
+	free(s);
+	return ceil_check_hash(p, dev, &buf[CEIL_L2_SUMS], l->buf[CEIL_L2_SUMS], want, err);
+}
+
+/* ---- tables */
+
+static const struct ceil_axis axes[] = {
+	{"bytes", "bytes", "of the array"},
+	{"share", "", "the array is the L2 divided by it; 0: it has so many bytes"},
+	{"traffic", "bytes", "that a launch reads at least; 0: 16 GiB"},
+};
+
+#define SIZE(name_, bytes_)                                                                        \
+	{                                                                                          \
+		.name = (name_), .backend = "cuda", .axis = {(bytes_), 0 }                         \
+	}
+static const struct ceil_case cases[] = {
+	{"L2/4", "cuda", true, {0, 4}},  {"L2/3", "cuda", false, {0, 3}},
+	{"L2/6", "cuda", false, {0, 6}}, SIZE("256KiB", 256 * KIB),
+	SIZE("512KiB", 512 * KIB),       SIZE("1MiB", 1 * MIB),
+	SIZE("2MiB", 2 * MIB),           SIZE("4MiB", 4 * MIB),
+	SIZE("8MiB", 8 * MIB),           SIZE("16MiB", 16 * MIB),
+	SIZE("24MiB", 24 * MIB),         SIZE("32MiB", 32 * MIB),
+	SIZE("40MiB", 40 * MIB),         SIZE("48MiB", 48 * MIB),
+	SIZE("56MiB", 56 * MIB),         SIZE("64MiB", 64 * MIB),
+	SIZE("80MiB", 80 * MIB),         SIZE("96MiB", 96 * MIB),
+	SIZE("128MiB", 128 * MIB),       SIZE("256MiB", 256 * MIB),
+	SIZE("1GiB", 1 * GIB),           SIZE("4GiB", 4 * GIB),
+};
+
+#define FORM(vectors, thread_count, per_sm)                                                        \
+	.backend = "cuda", .unit = CEIL_GB_S,                                                      \
+	.types = {CEIL_FP32, CEIL_FP32, CEIL_FP32, CEIL_FP32}, .timing = CEIL_TIME_MARKS,          \
+	CEIL_IF_CUDA(ceil_l2_read_x##vectors), .threads = thread_count, .per_thread = vectors,     \
+	.blocks_per_sm = per_sm, .pattern = CEIL_NORMAL, .gated = true
+#define READ(vectors, thread_count, per_sm, is_quick)                                              \
+	{                                                                                          \
+		.name = "read.x" #vectors ".t" #thread_count ".sm" #per_sm,                        \
+		.doc = "loads of 16 bytes that pass by the L1", .ceiling = "l2.read",              \
+		.resource = CEIL_R_L2, .tolerance = 0.05, .quick = is_quick,                       \
+		FORM(vectors, thread_count, per_sm)                                                \
+	}
+
+static const struct ceil_variant variants[] = {
+	READ(8, 256, 4, true),
+	READ(8, 256, 8, false),
+	READ(8, 512, 2, false),
+	READ(8, 512, 4, false),
+	READ(8, 1024, 1, false),
+	READ(16, 256, 4, false),
+	READ(4, 512, 4, false),
+	READ(4, 1024, 2, false),
+	{.name = "curve.x8.t256.sm8",
+         .doc = "the same reads of arrays of all sizes",
+         .ceiling = "l2.curve",
+         .resource = CEIL_R_L2,
+         .sweep = true,
+         FORM(8, 256, 8)},
+};
+
+const struct ceil_bench ceil_l2_bench = {
+	.name = "l2",
+	.summary = "reads of the L2 cache, and a curve over array sizes from L2 to memory",
+	.doc = "All SMs read one array again and again, side by side, with loads that pass by the "
+	       "L1. The best of several shapes is the ceiling of the L2. The curve shows the same "
+	       "reads over arrays from 256 KiB to several GiB: where the L2 ends and memory "
+	       "begins. "
+	       "No figure of the L2 is published, so theoretical stays empty.",
+	.source = "gpu-l2-cache (te42kyfo, gpu-benches) for the idea of the curve",
+	.variants = variants,
+	.variant_count = sizeof(variants) / sizeof(variants[0]),
+	.axes = axes,
+	.axis_count = sizeof(axes) / sizeof(axes[0]),
+	.cases = cases,
+	.case_count = sizeof(cases) / sizeof(cases[0]),
+	.buf_count = CEIL_L2_BUFFERS,
+	.check_pattern = CEIL_INTEGERS,
+	.shape = l2_shape,
+	.work = l2_work,
+	.applies = l2_applies,
+	.check = l2_check,
+};
