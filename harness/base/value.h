@@ -37,6 +37,18 @@ static inline CEIL_HD uint64_t ceil_bits(uint64_t seed, uint32_t buffer, uint64_
 	return ceil_mix(key + 0x9e3779b97f4a7c15u * (index + 1u));
 }
 
+/* A fixed shuffle of the numbers below 2^bits (1 to 63): each of its steps is one to one. */
+static inline CEIL_HD uint64_t ceil_shuffle(uint64_t x, uint32_t bits)
+{
+	const uint64_t mask = ((uint64_t)1 << bits) - 1u;
+
+	for (int i = 0; i < 3; i++) {
+		x = (x * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) & mask;
+		x ^= x >> ((bits + 1u) / 2u);
+	}
+	return x;
+}
+
 static inline CEIL_HD uint32_t ceil_popcount(uint32_t x)
 {
 	x = x - ((x >> 1) & 0x55555555u);
