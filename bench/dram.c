@@ -196,8 +196,8 @@ static enum ceil_status dram_shape(const struct ceil_point *p, const struct ceil
 	return CEIL_OK;
 }
 
-static void dram_work(const struct ceil_point *p, const struct ceil_launch *l,
-                      struct ceil_work *ret_w)
+void ceil_dram_work(const struct ceil_point *p, const struct ceil_launch *l,
+                    struct ceil_work *ret_w)
 {
 	const struct ceil_dram_operation *op = ceil_dram_operation_of(p->variant);
 	const double bytes = (double)l->n * ceil_dtype_info(p->variant->types.a)->bits / 8.0;
@@ -371,6 +371,6 @@ const struct ceil_bench ceil_dram_bench = {
 	.concurrent = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = dram_shape,
-	.work = dram_work,
+	.work = ceil_dram_work,
 	.check = ceil_dram_check,
 };

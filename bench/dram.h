@@ -29,6 +29,10 @@ extern const struct ceil_bench ceil_dram_bench;
 /* ceil_dram_operation_of - by the first word of the variant's name, or NULL. */
 const struct ceil_dram_operation *ceil_dram_operation_of(const struct ceil_variant *v);
 
+/* ceil_dram_work - the bench's cost model: compulsory traffic of l->n elements. */
+void ceil_dram_work(const struct ceil_point *p, const struct ceil_launch *l,
+                    struct ceil_work *ret_w);
+
 /*
  * ceil_dram_check - the bench's check: is every element of C right?
  * Inputs repeat with CEIL_PERIOD, so the hash of an array and the sum of any range have closed

@@ -1,0 +1,197 @@
+/* The roofline bench: a stream with more and more arithmetic, from memory-bound to compute-bound.
+ */
+#include "bench/roofline.h"
+
+#include "bench/check.h"
+#include "harness/base/alloc.h"
+#include "harness/base/dtype.h"
+#include "harness/base/text.h"
+#include "harness/base/value.h"
+#include "kernels/roofline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+
+#define BLOCK_BYTES (16ull * CEIL_ROOFLINE_VECTORS * CEIL_ROOFLINE_THREADS)
+
+/* ---- shape and work */
+
+static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
+{
+	return (struct ceil_buffer){
+		.memory = CEIL_MEM_DEVICE,
+		.role = role,
+		.dtype = t,
+		.numa_node = -1,
+		.bytes = bytes,
+	};
+}
+
+static enum ceil_status roofline_shape(const struct ceil_point *p,
+                                       const struct ceil_device_props *d, struct ceil_launch *ret_l,
+                                       struct ceil_buffer ret_buf[CEIL_MAX_BUFS],
+                                       struct ceil_error *err)
+{
+	const enum ceil_dtype t = p->variant->types.a;
+	const uint64_t least = 4 * d->llc_bytes > GIB ? 4 * d->llc_bytes : GIB;
+	const uint64_t wish = p->cas->axis[CEIL_ROOFLINE_BYTES];
+	const uint64_t bytes = (wish ? wish : least) / BLOCK_BYTES * BLOCK_BYTES;
+	char need[32];
+
+	if (p->cas->axis[CEIL_ROOFLINE_FMAS] > UINT32_MAX || bytes == 0)
+		return ceil_fail(
+			err, CEIL_E_USAGE,
+			"%llu multiply-adds on %llu bytes: at most 2^32 - 1, at least %llu",
+			(unsigned long long)p->cas->axis[CEIL_ROOFLINE_FMAS],
+			(unsigned long long)wish, BLOCK_BYTES);
+	if (bytes > d->free_bytes) {
+		ceil_human_bytes(need, sizeof(need), bytes);
+		return ceil_fail(err, CEIL_E_UNSUPPORTED,
+		                 "needs %s of memory, which is more than may be used", need);
+	}
+	ret_l->n = bytes * 8 / ceil_dtype_info(t)->bits;
+	ret_l->k = p->cas->axis[CEIL_ROOFLINE_FMAS];
+	ret_l->threads = CEIL_ROOFLINE_THREADS;
+	ret_l->blocks = (uint32_t)(bytes / BLOCK_BYTES);
+	ret_buf[CEIL_ROOFLINE_DATA] = buffer_of(CEIL_INPUT, t, bytes);
+	ret_buf[CEIL_ROOFLINE_B] = buffer_of(CEIL_INPUT, t, 4ull * CEIL_ROOFLINE_THREADS);
+	ret_buf[CEIL_ROOFLINE_SUMS] = buffer_of(CEIL_OUTPUT, CEIL_INT32, 4ull * ret_l->blocks);
+	return CEIL_OK;
+}
+
+static void roofline_work(const struct ceil_point *p, const struct ceil_launch *l,
+                          struct ceil_work *ret_w)
+{
+	const double bytes = (double)l->n * ceil_dtype_info(p->variant->types.a)->bits / 8.0;
+
+	*ret_w = (struct ceil_work){
+		.flops = 2.0 * (double)l->k * (double)l->n,
+		.bytes_read = bytes,
+		.bytes_written = 4.0 * l->blocks,
+	};
+}
+
+/* ---- check */
+
+/* Pairs of words repeat after two periods, whatever the elements of a word are. */
+enum { PAIRS = CEIL_PERIOD };
+struct pair_sums {
+	uint64_t sum[PAIRS + 1]; /* of what the first pairs become, modulo 2^64 */
+};
+
+/* Whole numbers (y, z) after so many of y += z, z -= y: back where they were after six. */
+static void turn(double *y, double *z, uint64_t steps)
+{
+	for (uint64_t i = 0; i < steps % 6; i++) {
+		*y += *z;
+		*z -= *y;
+	}
+}
+
+/* The two words of pair j after the steps, added. */
+static uint64_t words_of_pair(const struct ceil_point *p, const struct ceil_launch *l,
+                              uint64_t seed, uint64_t j)
+{
+	const enum ceil_dtype t = p->variant->types.a;
+	const uint32_t bits = ceil_dtype_info(t)->bits;
+	const uint64_t lanes = 32 / bits;
+	uint64_t sum = 0;
+
+	for (uint64_t lane = 0; lane < lanes; lane++) {
+		const uint64_t first = 2 * j * lanes + lane;
+		double v[2];
+
+		for (uint64_t k = 0; k < 2; k++)
+			v[k] = ceil_decode(t, ceil_element(t, p->bench->check_pattern, seed,
+			                                   CEIL_ROOFLINE_DATA, first + k * lanes));
+		turn(&v[0], &v[1], l->k);
+		for (int k = 0; k < 2; k++)
+			sum += ceil_encode(t, v[k]) << (lane * bits);
+	}
+	return sum;
+}
+
+static uint64_t sum_to(const struct pair_sums *s, uint64_t end)
+{
+	return end / PAIRS * s->sum[PAIRS] + s->sum[end % PAIRS];
+}
+
+static enum ceil_status roofline_check(const struct ceil_point *p, struct ceil_device *dev,
+                                       const struct ceil_launch *l,
+                                       const struct ceil_buffer buf[CEIL_MAX_BUFS], uint64_t seed,
+                                       struct ceil_error *err)
+{
+	const uint64_t pairs = BLOCK_BYTES / 8; /* of a block */
+	struct pair_sums *s = ceil_alloc(1, sizeof(*s), err);
+	uint64_t want = 0;
+
+	if (!s)
+		return CEIL_E_NOMEM;
+	for (uint64_t j = 0; j < PAIRS; j++)
+		s->sum[j + 1] = s->sum[j] + words_of_pair(p, l, seed, j);
+	for (uint64_t b = 0; b < l->blocks; b++) {
+		const uint64_t sum = sum_to(s, (b + 1) * pairs) - sum_to(s, b * pairs);
+
+		want += ceil_hash_term((uint32_t)sum, b);
+	}
+	free(s);
+	return ceil_check_hash(p, dev, &buf[CEIL_ROOFLINE_SUMS], l->buf[CEIL_ROOFLINE_SUMS], want,
+	                       err);
+}
+
+/* ---- tables */
+
+static const struct ceil_axis axes[] = {
+	{"fmas", "", "multiply-adds for each element that is read"},
+	{"bytes", "bytes", "that are read; 0: 1 GiB, or four times the cache"},
+};
+
+#define FMAS(n)                                                                                    \
+	{                                                                                          \
+		.name = #n, .backend = "cuda", .axis = { n, 0 }                                    \
+	}
+static const struct ceil_case cases[] = {
+	FMAS(1),  FMAS(2),  FMAS(4),  FMAS(8),   FMAS(16),
+	FMAS(24), FMAS(32), FMAS(64), FMAS(128), FMAS(256),
+};
+
+#define STREAM(dtype, type, least_cc, text)                                                        \
+	{                                                                                          \
+		.name = "stream." #dtype, .backend = "cuda", .doc = text,                          \
+		.ceiling = "roofline." #dtype, .unit = CEIL_TFLOP_S,                               \
+		.types = {type, type, type, type}, .resource = CEIL_R_FMA,                         \
+		.timing = CEIL_TIME_MARKS, CEIL_IF_CUDA(ceil_roofline_##dtype),                    \
+		.threads = CEIL_ROOFLINE_THREADS, .per_thread = CEIL_ROOFLINE_VECTORS,             \
+		.min_cc = least_cc, .pattern = CEIL_NORMAL, .gated = true, .sweep = true           \
+	}
+
+static const struct ceil_variant variants[] = {
+	STREAM(fp32, CEIL_FP32, 0, "fp32 multiply-adds on what is read"),
+	STREAM(bf16, CEIL_BF16, 80, "bf16 multiply-adds, two at a time, on what is read"),
+};
+
+const struct ceil_bench ceil_roofline_bench = {
+	.name = "roofline",
+	.summary = "rate against arithmetic intensity, from memory-bound to compute-bound",
+	.doc = "An array is read once a launch, with more and more multiply-adds for each element. "
+	       "Intensity is flops over bytes of the row: at first the rate rises with it along "
+	       "the "
+	       "roof of memory, then it meets the roof of the pipe. The roofs are ceilings of "
+	       "other "
+	       "benches; where they meet stands in roofline.ridge rows.",
+	.source = "Williams, Waterman, Patterson, Roofline, CACM 52 (2009)",
+	.variants = variants,
+	.variant_count = sizeof(variants) / sizeof(variants[0]),
+	.axes = axes,
+	.axis_count = sizeof(axes) / sizeof(axes[0]),
+	.cases = cases,
+	.case_count = sizeof(cases) / sizeof(cases[0]),
+	.buf_count = CEIL_ROOFLINE_BUFFERS,
+	.check_pattern = CEIL_INTEGERS,
+	.shape = roofline_shape,
+	.work = roofline_work,
+	.check = roofline_check,
+};

@@ -1,0 +1,30 @@
+/* A stream through memory with so many multiply-adds for each element: any intensity. */
+#ifndef CEIL_ROOFLINE_H
+#define CEIL_ROOFLINE_H
+
+#include "harness/base/status.h"
+#include "harness/base/types.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 16-byte vectors of a thread, threads of a block. */
+enum { CEIL_ROOFLINE_VECTORS = 8, CEIL_ROOFLINE_THREADS = 256 };
+
+/*
+ * ceil_roofline_<dtype> - one launch on stream 0 over the l->n elements at buf[0], a whole number
+ * of blocks. Words of 32 bits (an fp32, or two bf16) come in pairs (y, z) of neighbours; l->k times
+ * y += a z, z -= a y, lane by lane: k multiply-adds an element. a is 1 + (b - round(b)) / 2 with
+ * b = buf[1][thread of the block] (of a pair of bf16, both): 1 where b is whole.
+ * buf[2][block] = the sum of the words that came out, as 32-bit integers, modulo 2^32.
+ * Return: CEIL_OK; CEIL_E_USAGE if n is no whole number of blocks; what CUDA said.
+ */
+enum ceil_status ceil_roofline_fp32(const struct ceil_launch *l, struct ceil_error *err);
+enum ceil_status ceil_roofline_bf16(const struct ceil_launch *l, struct ceil_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
