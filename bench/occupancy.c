@@ -65,7 +65,7 @@ static enum ceil_status shape_fma(const struct ceil_point *p, struct ceil_launch
 		                 (unsigned long long)steps, p->variant->per_thread);
 	l->n = steps;
 	l->iters = (uint32_t)(steps / p->variant->per_thread);
-	buf[CEIL_PIPES_A] = buffer_of(CEIL_INPUT, p->variant->types.a, bytes);
+	buf[CEIL_PIPES_CONSTANTS] = buffer_of(CEIL_INPUT, p->variant->types.a, 2 * bytes);
 	buf[CEIL_PIPES_IN] = buffer_of(CEIL_INPUT, p->variant->types.a, CEIL_PIPES_VALUES * bytes);
 	buf[CEIL_PIPES_OUT] = buffer_of(CEIL_OUTPUT, p->variant->types.out,
 	                                CEIL_PIPES_VALUES * bytes * l->blocks);
@@ -156,13 +156,13 @@ static const struct ceil_variant variants[] = {
          CEIL_IF_CUDA(ceil_dram_read_cs_x8_fp32),
          .per_thread = 8,
          SWEEP},
-	{.name = "fma.s128",
-         .doc = "fp32 multiply-adds, four independent ones in each thread",
+	{.name = "fma.s192",
+         .doc = "fp32 multiply-adds, eight independent ones in each thread",
          .ceiling = "occupancy.fma",
          .unit = CEIL_TFLOP_S,
          .resource = CEIL_R_FMA,
-         CEIL_IF_CUDA(ceil_pipes_fma_fp32_128),
-         .per_thread = 128,
+         CEIL_IF_CUDA(ceil_pipes_fma_fp32_192),
+         .per_thread = 192,
          SWEEP},
 };
 
@@ -170,7 +170,7 @@ const struct ceil_bench ceil_occupancy_bench = {
 	.name = "occupancy",
 	.summary = "how many warps and SMs it takes to fill memory or a pipe",
 	.doc = "The same reads and multiply-adds with 1 to 64 warps on every SM, and with 16 warps "
-               "on "
+	       "on "
 	       "1 SM to all. A GPU that is busy by nvidia-smi's measure may do any of these rates: "
 	       "one SM of many, or one warp on each.",
 	.source = "GPU-Util by nvidia-smi: the share of time in which any kernel runs",

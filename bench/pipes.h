@@ -7,14 +7,21 @@
 #include <stdint.h>
 
 /* Buffers of a launch, in their order. */
-enum ceil_pipes_buffer { CEIL_PIPES_A, CEIL_PIPES_IN, CEIL_PIPES_OUT, CEIL_PIPES_BUFFERS };
+enum ceil_pipes_buffer { CEIL_PIPES_CONSTANTS, CEIL_PIPES_IN, CEIL_PIPES_OUT, CEIL_PIPES_BUFFERS };
+
+/* What a chain is made of: the constants of its thread, and how many steps its turns had. */
+struct ceil_pipes_data {
+	double a, c;
+	uint64_t steps;
+};
 
 struct ceil_pipes_operation {
 	const char *name;       /* first word of the variant's name */
 	double per_instruction; /* operations of each lane */
 	uint64_t steps;         /* of a launch, unless the case says otherwise */
-	/* y += a z, z += b y in a check; 0: 2 A[i] + 1 of the data, for a and b. */
-	int64_t a, b;
+	uint64_t extra_steps;   /* after the turns */
+	/* What a launch makes of two values that stand side by side, all whole numbers. */
+	void (*chain)(const struct ceil_pipes_data *d, double *x);
 };
 
 extern const struct ceil_bench ceil_pipes_bench;
@@ -24,8 +31,8 @@ void ceil_pipes_work(const struct ceil_point *p, const struct ceil_launch *l,
                      struct ceil_work *ret_w);
 
 /*
- * ceil_pipes_check - the bench's check: is every value what so many steps make of it? Steps are
- * linear, so any number of them is a power of a matrix, exact in whole numbers.
+ * ceil_pipes_check - the bench's check: is every value what so many steps make of it? Of whole
+ * numbers they have closed forms; the even number of steps that all turns have is assumed.
  * Return: CEIL_OK; CEIL_E_WRONG; what the device said.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_pipes_check(const struct ceil_point *p,

@@ -57,7 +57,7 @@ static enum ceil_status roofline_shape(const struct ceil_point *p,
 	ret_l->threads = CEIL_ROOFLINE_THREADS;
 	ret_l->blocks = (uint32_t)(bytes / BLOCK_BYTES);
 	ret_buf[CEIL_ROOFLINE_DATA] = buffer_of(CEIL_INPUT, t, bytes);
-	ret_buf[CEIL_ROOFLINE_B] = buffer_of(CEIL_INPUT, t, 4ull * CEIL_ROOFLINE_THREADS);
+	ret_buf[CEIL_ROOFLINE_CONSTANTS] = buffer_of(CEIL_INPUT, t, 8);
 	ret_buf[CEIL_ROOFLINE_SUMS] = buffer_of(CEIL_OUTPUT, CEIL_INT32, 4ull * ret_l->blocks);
 	return CEIL_OK;
 }
@@ -76,47 +76,28 @@ static void roofline_work(const struct ceil_point *p, const struct ceil_launch *
 
 /* ---- check */
 
-/* Pairs of words repeat after two periods, whatever the elements of a word are. */
-enum { PAIRS = CEIL_PERIOD };
-struct pair_sums {
-	uint64_t sum[PAIRS + 1]; /* of what the first pairs become, modulo 2^64 */
-};
-
-/* Whole numbers (y, z) after so many of y += z, z -= y: back where they were after six. */
-static void turn(double *y, double *z, uint64_t steps)
-{
-	for (uint64_t i = 0; i < steps % 6; i++) {
-		*y += *z;
-		*z -= *y;
-	}
-}
-
-/* The two words of pair j after the steps, added. */
-static uint64_t words_of_pair(const struct ceil_point *p, const struct ceil_launch *l,
-                              uint64_t seed, uint64_t j)
+/*
+ * Word w as it comes out. Every step takes x to c - x and back, so only whether there is an odd
+ * number of them matters. Words repeat with CEIL_PERIOD, whatever the elements of one are.
+ */
+static uint64_t word_out(const struct ceil_point *p, const struct ceil_launch *l, uint64_t seed,
+                         uint64_t w)
 {
 	const enum ceil_dtype t = p->variant->types.a;
+	const enum ceil_pattern pattern = p->bench->check_pattern;
 	const uint32_t bits = ceil_dtype_info(t)->bits;
 	const uint64_t lanes = 32 / bits;
-	uint64_t sum = 0;
+	uint64_t word = 0;
 
-	for (uint64_t lane = 0; lane < lanes; lane++) {
-		const uint64_t first = 2 * j * lanes + lane;
-		double v[2];
+	for (uint64_t k = 0; k < lanes; k++) {
+		const double x = ceil_decode(
+			t, ceil_element(t, pattern, seed, CEIL_ROOFLINE_DATA, w * lanes + k));
+		const double c = ceil_decode(
+			t, ceil_element(t, pattern, seed, CEIL_ROOFLINE_CONSTANTS, lanes + k));
 
-		for (uint64_t k = 0; k < 2; k++)
-			v[k] = ceil_decode(t, ceil_element(t, p->bench->check_pattern, seed,
-			                                   CEIL_ROOFLINE_DATA, first + k * lanes));
-		turn(&v[0], &v[1], l->k);
-		for (int k = 0; k < 2; k++)
-			sum += ceil_encode(t, v[k]) << (lane * bits);
+		word |= ceil_encode(t, l->k % 2 ? c - x : x) << (k * bits);
 	}
-	return sum;
-}
-
-static uint64_t sum_to(const struct pair_sums *s, uint64_t end)
-{
-	return end / PAIRS * s->sum[PAIRS] + s->sum[end % PAIRS];
+	return word;
 }
 
 static enum ceil_status roofline_check(const struct ceil_point *p, struct ceil_device *dev,
@@ -124,16 +105,16 @@ static enum ceil_status roofline_check(const struct ceil_point *p, struct ceil_d
                                        const struct ceil_buffer buf[CEIL_MAX_BUFS], uint64_t seed,
                                        struct ceil_error *err)
 {
-	const uint64_t pairs = BLOCK_BYTES / 8; /* of a block */
-	struct pair_sums *s = ceil_alloc(1, sizeof(*s), err);
+	const uint64_t words = BLOCK_BYTES / 4; /* of a block */
+	struct ceil_check_sums *s = ceil_alloc(1, sizeof(*s), err);
 	uint64_t want = 0;
 
 	if (!s)
 		return CEIL_E_NOMEM;
-	for (uint64_t j = 0; j < PAIRS; j++)
-		s->sum[j + 1] = s->sum[j] + words_of_pair(p, l, seed, j);
+	for (uint64_t w = 0; w < CEIL_PERIOD; w++)
+		s->sum[w + 1] = s->sum[w] + word_out(p, l, seed, w);
 	for (uint64_t b = 0; b < l->blocks; b++) {
-		const uint64_t sum = sum_to(s, (b + 1) * pairs) - sum_to(s, b * pairs);
+		const uint64_t sum = ceil_check_sums_between(s, b * words, (b + 1) * words);
 
 		want += ceil_hash_term((uint32_t)sum, b);
 	}

@@ -11,195 +11,130 @@ namespace
 {
 
 constexpr uint32_t MAX_THREADS = 1024;
-constexpr int PAIRS = CEIL_PIPES_VALUES / 2;
+constexpr int VALUES = CEIL_PIPES_VALUES;
 
-/* ---- Multiply-adds: y += a z, z += b y with b = -a turns the pair around an ellipse. */
+#include "kernels/affine.inc"
 
-struct fma_fp32 {
-	using vector = float;
-	static constexpr bool half_step = false;
-	__device__ static float coefficient(float a)
+/* ---- Operations: begin with a value, do a step to all of them. */
+
+template <class Affine> struct fma_op : Affine {
+	using vector = typename Affine::vector;
+	static constexpr bool extra_step = true;
+
+	__device__ fma_op(vector a, vector c) : Affine(a, c)
 	{
-		return 1.0f + (a - rintf(a)) * 0.5f;
 	}
-	__device__ static float second(float a)
-	{
-		return -a;
-	}
-	__device__ static float start(float x)
+	__device__ static vector begin(vector x)
 	{
 		return x;
 	}
-	__device__ static float step(float a, float z, float y, bool)
+	__device__ void all(vector (&x)[VALUES], bool odd) const
 	{
-		return fmaf(a, z, y);
+#pragma unroll
+		for (vector &v : x)
+			v = this->step(v, odd);
 	}
 };
+using fma_fp32 = fma_op<affine_fp32>;
+using fma_fp64 = fma_op<affine_fp64>;
+using fma_fp16 = fma_op<affine_fp16>;
+using fma_bf16 = fma_op<affine_bf16>;
 
-struct fma_fp64 {
-	using vector = double;
-	static constexpr bool half_step = false;
-	__device__ static double coefficient(double a)
-	{
-		return 1.0 + (a - rint(a)) * 0.5;
-	}
-	__device__ static double second(double a)
-	{
-		return -a;
-	}
-	__device__ static double start(double x)
-	{
-		return x;
-	}
-	__device__ static double step(double a, double z, double y, bool)
-	{
-		return fma(a, z, y);
-	}
-};
-
-struct fma_fp16 {
-	using vector = __half2;
-	static constexpr bool half_step = false;
-	__device__ static __half2 coefficient(__half2 a)
-	{
-		return __floats2half2_rn(fma_fp32::coefficient(__low2float(a)),
-		                         fma_fp32::coefficient(__high2float(a)));
-	}
-	__device__ static __half2 second(__half2 a)
-	{
-		return __hneg2(a);
-	}
-	__device__ static __half2 start(__half2 x)
-	{
-		return x;
-	}
-	__device__ static __half2 step(__half2 a, __half2 z, __half2 y, bool)
-	{
-		return __hfma2(a, z, y);
-	}
-};
-
-struct fma_bf16 {
-	using vector = __nv_bfloat162;
-	static constexpr bool half_step = false;
-	__device__ static __nv_bfloat162 coefficient(__nv_bfloat162 a)
-	{
-		return __floats2bfloat162_rn(fma_fp32::coefficient(__low2float(a)),
-		                             fma_fp32::coefficient(__high2float(a)));
-	}
-	__device__ static __nv_bfloat162 second(__nv_bfloat162 a)
-	{
-		return __hneg2(a);
-	}
-	__device__ static __nv_bfloat162 start(__nv_bfloat162 x)
-	{
-		return x;
-	}
-	__device__ static __nv_bfloat162 step(__nv_bfloat162 a, __nv_bfloat162 z, __nv_bfloat162 y,
-	                                      bool)
-	{
-		return __hfma2(a, z, y);
-	}
-};
-
-/* ---- Integers. */
-
+/* Integers in pairs: a chain of additions of constants would be added up by the compiler. */
 struct mad_int32 {
 	using vector = uint32_t;
-	static constexpr bool half_step = false;
-	__device__ static uint32_t coefficient(uint32_t a)
+	static constexpr bool extra_step = false;
+	uint32_t a;
+
+	__device__ mad_int32(uint32_t a_in, uint32_t) : a(2 * a_in + 1)
 	{
-		return 2 * a + 1;
 	}
-	__device__ static uint32_t second(uint32_t a)
-	{
-		return a;
-	}
-	__device__ static uint32_t start(uint32_t x)
+	__device__ static uint32_t begin(uint32_t x)
 	{
 		return x;
 	}
-	__device__ static uint32_t step(uint32_t a, uint32_t z, uint32_t y, bool)
+	__device__ void all(uint32_t (&x)[VALUES], bool) const
 	{
-		return a * z + y;
+#pragma unroll
+		for (int v = 0; v < VALUES; v += 2)
+			x[v] += a * x[v + 1];
+#pragma unroll
+		for (int v = 0; v < VALUES; v += 2)
+			x[v + 1] += a * x[v];
 	}
 };
 
-struct add_int32 : mad_int32 {
-	__device__ static uint32_t step(uint32_t, uint32_t z, uint32_t y, bool)
+struct add_int32 {
+	using vector = uint32_t;
+	static constexpr bool extra_step = false;
+
+	__device__ add_int32(uint32_t, uint32_t)
 	{
-		return z + y;
+	}
+	__device__ static uint32_t begin(uint32_t x)
+	{
+		return x;
+	}
+	__device__ void all(uint32_t (&x)[VALUES], bool) const
+	{
+#pragma unroll
+		for (int v = 0; v < VALUES; v += 2)
+			x[v] += x[v + 1];
+#pragma unroll
+		for (int v = 0; v < VALUES; v += 2)
+			x[v + 1] += x[v];
 	}
 };
 
-/* ---- Special functions: of their own value, not of the other of the pair. */
+struct ex2_fp32 {
+	using vector = float;
+	static constexpr bool extra_step = true;
 
-__device__ float ex2(float x)
-{
-	float y;
-
-	asm volatile("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
-
-__device__ float lg2(float x)
-{
-	float y;
-
-	asm volatile("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
-
-struct ex2_fp32 : fma_fp32 {
-	static constexpr bool half_step = true;
-	__device__ static float step(float, float, float y, bool even)
+	__device__ ex2_fp32(float, float)
 	{
-		return even ? lg2(y) : ex2(y);
+	}
+	__device__ static float begin(float x)
+	{
+		return x == rintf(x) ? fabsf(x) : x;
+	}
+	__device__ void all(float (&x)[VALUES], bool odd) const
+	{
+#pragma unroll
+		for (float &v : x) {
+			if (odd)
+				asm volatile("lg2.approx.ftz.f32 %0, %0;" : "+f"(v));
+			else
+				asm volatile("ex2.approx.ftz.f32 %0, %0;" : "+f"(v));
+		}
 	}
 };
 
 /* ---- The kernel. */
 
-template <class Op, class V>
-__device__ void one_step(V a, V b, V (&y)[PAIRS], V (&z)[PAIRS], bool even)
-{
-#pragma unroll
-	for (int p = 0; p < PAIRS; p++)
-		y[p] = Op::step(a, z[p], y[p], even);
-#pragma unroll
-	for (int p = 0; p < PAIRS; p++)
-		z[p] = Op::step(b, y[p], z[p], even);
-}
-
 template <class Op, int STEPS, class V = typename Op::vector>
 __global__ void __launch_bounds__(MAX_THREADS)
-	pipe_kernel(const V *__restrict__ in_a, const V *__restrict__ in, V *__restrict__ out,
+	pipe_kernel(const V *__restrict__ constants, const V *__restrict__ in, V *__restrict__ out,
                     uint32_t turns)
 {
 	const uint32_t t = threadIdx.x, threads = blockDim.x;
-	const V a = Op::coefficient(in_a[t]), b = Op::second(a);
-	V y[PAIRS], z[PAIRS];
+	const Op op(constants[t], constants[threads + t]);
+	V x[VALUES];
 
 #pragma unroll
-	for (int p = 0; p < PAIRS; p++) {
-		y[p] = Op::start(in[2 * p * threads + t]);
-		z[p] = Op::start(in[(2 * p + 1) * threads + t]);
-	}
+	for (int v = 0; v < VALUES; v++)
+		x[v] = Op::begin(in[v * threads + t]);
 #pragma unroll 1
 	for (uint32_t i = 0; i < turns; i++) {
 #pragma unroll
 		for (int s = 0; s < STEPS; s++)
-			one_step<Op>(a, b, y, z, s % 2);
+			op.all(x, s % 2);
 	}
-	/* After an even number of them the function and its inverse have left nothing to see. */
-	if (Op::half_step)
-		one_step<Op>(a, b, y, z, false);
-	out += (uint64_t)blockIdx.x * CEIL_PIPES_VALUES * threads;
+	if (Op::extra_step)
+		op.all(x, false);
+	out += (uint64_t)blockIdx.x * VALUES * threads;
 #pragma unroll
-	for (int p = 0; p < PAIRS; p++) {
-		out[2 * p * threads + t] = y[p];
-		out[(2 * p + 1) * threads + t] = z[p];
-	}
+	for (int v = 0; v < VALUES; v++)
+		out[v * threads + t] = x[v];
 }
 
 template <class Op, int STEPS>
@@ -207,10 +142,10 @@ enum ceil_status launch(const struct ceil_launch *l, struct ceil_error *err)
 {
 	using V = typename Op::vector;
 	void (*const kernel)(const V *, const V *, V *, uint32_t) = pipe_kernel<Op, STEPS>;
-	const void *a = l->buf[0], *in = l->buf[1];
+	const void *constants = l->buf[0], *in = l->buf[1];
 	void *out = l->buf[2];
 	uint32_t turns = l->iters;
-	void *args[] = {&a, &in, &out, &turns};
+	void *args[] = {&constants, &in, &out, &turns};
 
 	if (l->threads == 0 || l->threads % 32 != 0 || l->threads > MAX_THREADS)
 		return ceil_fail(err, CEIL_E_USAGE,

@@ -8,9 +8,10 @@
 namespace
 {
 
-constexpr uint32_t MAX_THREADS = 1024;
-
-/* Volatile: what is read again and again must not be kept in registers. */
+/*
+ * Where a thread reads. Every turn goes on by a step that is 0, which only the launch knows: loads
+ * from one address, again and again, would be taken for one.
+ */
 struct shared {
 	uint32_t address;
 
@@ -21,6 +22,10 @@ struct shared {
 		for (int i = 0; i < CEIL_SMEM_VECTORS; i++)
 			copy[threadIdx.x + i * blockDim.x] = tile[threadIdx.x + i * blockDim.x];
 		address = (uint32_t)__cvta_generic_to_shared(copy + threadIdx.x);
+	}
+	__device__ void go_on(uint32_t step)
+	{
+		address += step;
 	}
 	__device__ uint4 load(uint32_t vector) const
 	{
@@ -34,10 +39,14 @@ struct shared {
 };
 
 struct l1 {
-	const uint4 *mine;
+	const char *mine;
 
-	__device__ l1(const uint4 *tile) : mine(tile + threadIdx.x)
+	__device__ l1(const uint4 *tile) : mine((const char *)(tile + threadIdx.x))
 	{
+	}
+	__device__ void go_on(uint32_t step)
+	{
+		mine += step;
 	}
 	__device__ uint4 load(uint32_t vector) const
 	{
@@ -45,16 +54,17 @@ struct l1 {
 
 		asm volatile("ld.global.ca.v4.u32 {%0,%1,%2,%3}, [%4];"
 		             : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-		             : "l"(mine + vector));
+		             : "l"(mine + vector * 16));
 		return v;
 	}
 };
 
-template <class Level>
-__global__ void __launch_bounds__(MAX_THREADS)
-	read_kernel(const uint4 *tile, uint32_t *__restrict__ out, uint32_t turns)
+/* The number of threads is known here, so that vectors lie at constants from the address. */
+template <class Level, int THREADS>
+__global__ void __launch_bounds__(THREADS)
+	read_kernel(const uint4 *tile, uint32_t *__restrict__ out, uint32_t turns, uint32_t step)
 {
-	const Level level(tile);
+	Level level(tile);
 	uint32_t sum[4] = {};
 
 	__syncthreads();
@@ -64,7 +74,7 @@ __global__ void __launch_bounds__(MAX_THREADS)
 
 #pragma unroll
 		for (uint32_t k = 0; k < CEIL_SMEM_VECTORS; k++)
-			v[k] = level.load(k * blockDim.x);
+			v[k] = level.load(k * THREADS);
 #pragma unroll
 		for (uint32_t k = 0; k < CEIL_SMEM_VECTORS; k++) {
 			sum[0] += v[k].x;
@@ -72,24 +82,26 @@ __global__ void __launch_bounds__(MAX_THREADS)
 			sum[2] += v[k].z;
 			sum[3] += v[k].w;
 		}
+		level.go_on(step);
 	}
-	out[(uint64_t)blockIdx.x * blockDim.x + threadIdx.x] = sum[0] + sum[1] + sum[2] + sum[3];
+	out[(uint64_t)blockIdx.x * THREADS + threadIdx.x] = sum[0] + sum[1] + sum[2] + sum[3];
 }
 
 template <class Level> enum ceil_status launch(const struct ceil_launch *l, struct ceil_error *err)
 {
+	const void *kernel = l->threads == 256   ? (const void *)read_kernel<Level, 256>
+	                     : l->threads == 512 ? (const void *)read_kernel<Level, 512>
+	                                         : nullptr;
 	const void *tile = l->buf[0];
 	void *out = l->buf[1];
-	uint32_t turns = l->iters;
-	void *args[] = {&tile, &out, &turns};
+	uint32_t turns = l->iters, step = 0;
+	void *args[] = {&tile, &out, &turns, &step};
 
-	if (l->threads == 0 || l->threads % 32 != 0 || l->threads > MAX_THREADS)
-		return ceil_fail(err, CEIL_E_USAGE,
-		                 "smem: %u threads a block are no multiple of 32 up to %u",
-		                 l->threads, MAX_THREADS);
-	return ceil_cuda_status(cudaLaunchKernel((const void *)read_kernel<Level>, dim3(l->blocks),
-	                                         dim3(l->threads), args, l->smem_bytes,
-	                                         (cudaStream_t)l->stream[0]),
+	if (!kernel)
+		return ceil_fail(err, CEIL_E_USAGE, "smem: %u threads a block are not 256 or 512",
+		                 l->threads);
+	return ceil_cuda_status(cudaLaunchKernel(kernel, dim3(l->blocks), dim3(l->threads), args,
+	                                         l->smem_bytes, (cudaStream_t)l->stream[0]),
 	                        "smem kernel", err);
 }
 

@@ -18,7 +18,7 @@ enum { CEIL_SMEM_VECTORS = 8 };
  * l->iters times: shared, after the block has copied the tile to its shared memory; l1, from where
  * it is, through the L1. buf[1][block * T + t] = the sum of the 32-bit words that it read, modulo
  * 2^32. l->smem_bytes: of the tile for shared, 0 for l1.
- * Return: CEIL_OK; CEIL_E_USAGE if threads is no multiple of 32 up to 1024; what CUDA said.
+ * Return: CEIL_OK; CEIL_E_USAGE if threads is not 256 or 512; what CUDA said.
  */
 enum ceil_status ceil_smem_read_shared(const struct ceil_launch *l, struct ceil_error *err);
 enum ceil_status ceil_smem_read_l1(const struct ceil_launch *l, struct ceil_error *err);

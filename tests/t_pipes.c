@@ -2,6 +2,7 @@
 #include "bench/pipes.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "harness/base/dtype.h"
 #include "kernels/pipes.h"
@@ -20,9 +21,9 @@ static void test_shape(void)
 	is_int(bed_shape(bench, "fma.fp32.s128.t256.sm4", own, 1, &bed_h200, &l, &err), CEIL_OK,
 	       "fp32");
 	is_u64(l.blocks, 528, "four blocks an SM");
-	is_u64(l.iters, 512, "65536 steps in turns of 128");
+	is_u64(l.iters, 1026, "131328 steps in turns of 128");
 	is_int(bed_shape(bench, "fma.fp32.s128.t256.sm4", odd, 1, &bed_h200, &l, &err),
-	       CEIL_E_USAGE, "steps are whole turns");
+	       CEIL_E_USAGE, "a user's steps are whole turns");
 	has_text(err.text, "128", "and the error says of how many");
 	ok(!ceil_pipes_operation_of(&(struct ceil_variant){.name = "fm.fp32"}), "fm is none");
 }
@@ -33,13 +34,14 @@ static void test_work(void)
 		const char *name;
 		double flops;
 	} want[] = {
-		/* 1024 steps x 8 values x 256 threads x 8 blocks = 2^24, x lanes x operations */
-		{"fma.fp32.s128.t256.sm4", 2.0 * 0x1p24},
-		{"fma.fp64.s64.t256.sm4", 2.0 * 0x1p24},
-		{"fma.fp16.s128.t256.sm4", 4.0 * 0x1p24},
-		{"mad.int32.s128.t256.sm4", 2.0 * 0x1p24},
-		{"add.int32.s128.t256.sm4", 1.0 * 0x1p24},
-		{"ex2.fp32.s64.t256.sm4", 1.0 * 0x1p24},
+		/* 1024 steps, or one more, x 8 values x 256 threads x 8 blocks x lanes x operations
+	         */
+		{"fma.fp32.s128.t256.sm4", 2.0 * 1025 * 16384},
+		{"fma.fp64.s64.t256.sm4", 2.0 * 1025 * 16384},
+		{"fma.fp16.s128.t256.sm4", 4.0 * 1025 * 16384},
+		{"mad.int32.s128.t256.sm4", 2.0 * 1024 * 16384},
+		{"add.int32.s128.t256.sm4", 1.0 * 1024 * 16384},
+		{"ex2.fp32.s64.t256.sm4", 1.0 * 1025 * 16384},
 	};
 	const uint64_t axis[] = {1024};
 
@@ -58,59 +60,87 @@ static void test_work(void)
 	}
 }
 
-/* What the kernel does to one pair of one lane, by its definition. */
-static void emulate_pair(const struct bench_bed *bed, double a, double *y, double *z)
+/* ---- what the kernel does to two values of one lane, step by step */
+
+static void emulate_fma(const struct bench_bed *bed, double a, double c, double *x)
 {
-	const enum ceil_dtype t = bed->p.variant->types.a;
-	const bool add = ceil_pipes_operation_of(bed->p.variant)->a == 1 && t == CEIL_INT32;
-
-	for (uint64_t i = 0; i < bed->l.n; i++) {
-		if (t == CEIL_INT32) {
-			const uint32_t c = add ? 1u : 2u * (uint32_t)(int32_t)a + 1u;
-			const uint32_t y2 = (uint32_t)(int32_t)*y + c * (uint32_t)(int32_t)*z;
-
-			*y = (double)(int32_t)y2;
-			*z = (double)(int32_t)((uint32_t)(int32_t)*z + c * y2);
-			continue;
-		}
-		*y += *z;
-		*z -= *y;
+	(void)a; /* of a whole number the factors are -1 */
+	for (uint64_t i = 0; i < bed->l.n + 1; i++) {
+		x[0] = -x[0] + c;
+		x[1] = -x[1] + c;
 	}
 }
 
-static void emulate(struct bench_bed *bed)
+static void emulate_integers(const struct bench_bed *bed, double a, double c, double *x)
+{
+	const bool add = strncmp(bed->p.variant->name, "add", 3) == 0;
+	const uint32_t factor = add ? 1u : 2u * (uint32_t)(int32_t)a + 1u;
+	uint32_t y = (uint32_t)(int32_t)x[0];
+	uint32_t z = (uint32_t)(int32_t)x[1];
+
+	(void)c;
+	for (uint64_t i = 0; i < bed->l.n; i++) {
+		y += factor * z;
+		z += factor * y;
+	}
+	x[0] = (double)(int32_t)y;
+	x[1] = (double)(int32_t)z;
+}
+
+static void emulate_ex2(const struct bench_bed *bed, double a, double c, double *x)
+{
+	(void)a, (void)c;
+	x[0] = fabs(x[0]);
+	x[1] = fabs(x[1]);
+	for (uint64_t i = 0; i < bed->l.n + 1; i++) {
+		x[0] = i % 2 ? log2(x[0]) : exp2(x[0]);
+		x[1] = i % 2 ? log2(x[1]) : exp2(x[1]);
+	}
+}
+
+typedef void (*emulate_fn)(const struct bench_bed *bed, double a, double c, double *x);
+
+static void emulate(struct bench_bed *bed, emulate_fn one)
 {
 	const uint64_t lanes = ceil_dtype_info(bed->p.variant->types.a)->bits == 16 ? 2 : 1;
 	const uint64_t count = bed->l.threads * lanes;
 
-	for (uint64_t pair = 0; pair < CEIL_PIPES_VALUES / 2; pair++) {
-		for (uint64_t i = 0; i < count; i++) {
-			double y = bed_value(bed, CEIL_PIPES_IN, 2 * pair * count + i);
-			double z = bed_value(bed, CEIL_PIPES_IN, (2 * pair + 1) * count + i);
+	for (uint64_t k = 0; k < CEIL_PIPES_VALUES / 2 * count; k++) {
+		const uint64_t at = k / count * 2 * count + k % count; /* in the first of a pair */
+		double x[2] = {bed_value(bed, CEIL_PIPES_IN, at),
+		               bed_value(bed, CEIL_PIPES_IN, at + count)};
 
-			emulate_pair(bed, bed_value(bed, CEIL_PIPES_A, i), &y, &z);
-			for (uint64_t b = 0; b < bed->l.blocks; b++) {
-				const uint64_t at = (b * CEIL_PIPES_VALUES + 2 * pair) * count + i;
-
-				bed_store(bed, CEIL_PIPES_OUT, at, y);
-				bed_store(bed, CEIL_PIPES_OUT, at + count, z);
-			}
+		one(bed, bed_value(bed, CEIL_PIPES_CONSTANTS, at % count),
+		    bed_value(bed, CEIL_PIPES_CONSTANTS, count + at % count), x);
+		for (uint64_t b = 0; b < bed->l.blocks; b++) {
+			bed_store(bed, CEIL_PIPES_OUT, b * CEIL_PIPES_VALUES * count + at, x[0]);
+			bed_store(bed, CEIL_PIPES_OUT, b * CEIL_PIPES_VALUES * count + at + count,
+			          x[1]);
 		}
 	}
 }
 
 static void test_check(void)
 {
-	static const char *const names[] = {"fma.fp32.s128.t256.sm4",  "fma.fp64.s64.t256.sm4",
-	                                    "fma.fp16.s128.t256.sm4",  "fma.bf16.s128.t256.sm4",
-	                                    "mad.int32.s128.t256.sm4", "add.int32.s128.t256.sm4"};
-	const uint64_t axis[] = {128 * 5};
+	static const struct {
+		const char *name;
+		emulate_fn one;
+	} cases[] = {
+		{"fma.fp32.s128.t256.sm4", emulate_fma},
+		{"fma.fp64.s64.t256.sm4", emulate_fma},
+		{"fma.fp16.s128.t256.sm4", emulate_fma},
+		{"fma.bf16.s128.t256.sm4", emulate_fma},
+		{"mad.int32.s128.t256.sm4", emulate_integers},
+		{"add.int32.s128.t256.sm4", emulate_integers},
+		{"ex2.fp32.s64.t256.sm4", emulate_ex2},
+	};
+	const uint64_t axis[] = {128};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bench_bed bed;
 
-		bed_open(&bed, bench, names[i], axis, 1, &bed_small);
-		emulate(&bed);
+		bed_open(&bed, bench, cases[i].name, axis, 1, &bed_small);
+		emulate(&bed, cases[i].one);
 		bed_expect_right(&bed, CEIL_PIPES_OUT);
 		bed_close(&bed);
 	}

@@ -4,7 +4,7 @@
 
 int main(void)
 {
-	const uint64_t axis[CEIL_MAX_AXES] = {3, 2, 5 * 128 * 16};
+	const uint64_t axis[CEIL_MAX_AXES] = {3, 2, 192 * 128 * 4};
 
 	return gpu_bench_exact(&ceil_occupancy_bench, axis, /* fits= */ NULL);
 }

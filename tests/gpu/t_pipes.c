@@ -4,7 +4,7 @@
 
 int main(void)
 {
-	const uint64_t axis[CEIL_MAX_AXES] = {256 * 5};
+	const uint64_t axis[CEIL_MAX_AXES] = {256 * 3 * 5};
 
 	return gpu_bench_exact(&ceil_pipes_bench, axis, /* fits= */ NULL);
 }
