@@ -20,6 +20,9 @@
 /* A launch of small copies does many: as many as make this, at most MANY. */
 #define TOGETHER_BYTES (64 * MIB)
 
+/* The last-level caches of two sockets, 384 MiB each at most in 2026, hold no copy of this. */
+#define LARGE_BYTES (512 * MIB)
+
 enum { MANY = 64, SMALLEST = 4096 };
 
 enum axis { BYTES, NODE };
@@ -27,8 +30,12 @@ enum axis { BYTES, NODE };
 /* ---- what the variants do */
 
 enum way { TO_DEVICE, TO_HOST, BOTH, WITHIN };
-/* SWEEP: all sizes, and all nodes. SOME: a few of the sizes. TINY: the smallest. */
-enum reach { SWEEP, SOME, TINY };
+/*
+ * SWEEP: all sizes, and all nodes. SOME: a few of the sizes. TINY: the smallest. LARGE: those that
+ * no cache of a host holds, and all nodes; a CPU that stages reads its caches faster than memory.
+ * CURVE: the sizes that LARGE leaves out.
+ */
+enum reach { SWEEP, SOME, TINY, LARGE, CURVE };
 
 struct form {
 	const char *name;
@@ -56,8 +63,10 @@ static const struct form forms[] = {
 	{"h2d.sm.x1.mapped", TO_DEVICE, CEIL_MEM_MAPPED, SOME, IN_PLACE},
 	{"d2h.sm.x4.mapped", TO_HOST, CEIL_MEM_MAPPED, SOME, IN_PLACE},
 	{"d2h.sm.x1.mapped", TO_HOST, CEIL_MEM_MAPPED, SOME, IN_PLACE},
-	{"h2d.each.pageable", TO_DEVICE, CEIL_MEM_PAGEABLE, SWEEP, STAGED},
-	{"d2h.each.pageable", TO_HOST, CEIL_MEM_PAGEABLE, SWEEP, STAGED},
+	{"h2d.each.pageable", TO_DEVICE, CEIL_MEM_PAGEABLE, LARGE, STAGED},
+	{"d2h.each.pageable", TO_HOST, CEIL_MEM_PAGEABLE, LARGE, STAGED},
+	{"h2d.curve.pageable", TO_DEVICE, CEIL_MEM_PAGEABLE, CURVE, STAGED},
+	{"d2h.curve.pageable", TO_HOST, CEIL_MEM_PAGEABLE, CURVE, STAGED},
 	{"memcpy.threads", WITHIN, CEIL_MEM_PAGEABLE, SOME, ""},
 	{"memcpy.one", WITHIN, CEIL_MEM_PAGEABLE, SOME, ""},
 };
@@ -240,6 +249,27 @@ static bool some_size(uint64_t bytes)
 	return false;
 }
 
+static bool reaches(enum reach reach, uint64_t bytes)
+{
+	switch (reach) {
+	case SOME:
+		return some_size(bytes);
+	case TINY:
+		return bytes == SMALLEST;
+	case LARGE:
+		return bytes >= LARGE_BYTES;
+	case CURVE:
+		return bytes < LARGE_BYTES;
+	default:
+		return true;
+	}
+}
+
+static bool everywhere(enum reach reach)
+{
+	return reach == SWEEP || reach == LARGE;
+}
+
 static bool hostcopy_applies(const struct ceil_point *p, const struct ceil_device_props *d)
 {
 	const struct form *f = form_of(p->variant);
@@ -250,10 +280,8 @@ static bool hostcopy_applies(const struct ceil_point *p, const struct ceil_devic
 		return node < 0 ||
 		       (d && d->numa_node >= 0 && node != d->numa_node && has_node(d, node));
 	if (node >= 0)
-		return d && has_nodes(d) && has_node(d, node) && f->reach == SWEEP;
-	if (p->apart || f->reach == SWEEP)
-		return true;
-	return f->reach == TINY ? p->cas->axis[BYTES] == SMALLEST : some_size(p->cas->axis[BYTES]);
+		return d && has_nodes(d) && has_node(d, node) && everywhere(f->reach);
+	return (p->apart && f->reach != CURVE) || reaches(f->reach, p->cas->axis[BYTES]);
 }
 
 /* ---- state */
@@ -479,6 +507,12 @@ static const struct ceil_variant variants[] = {
 	EACH("d2h.each.pageable", "d2h.pageable", ceil_cuda_copy_d2h_each, GB_S, HOSTLINK,
              .versus = "d2h.pinned",
              .doc = "cudaMemcpyAsync into memory of malloc, touched before"),
+	EACH("h2d.curve.pageable", "h2d.pageable", ceil_cuda_copy_h2d_each, GB_S, HOSTLINK,
+             .versus = "h2d.pinned", .sweep = true,
+             .doc = "the same for sizes that the host's caches may hold: no ceiling"),
+	EACH("d2h.curve.pageable", "d2h.pageable", ceil_cuda_copy_d2h_each, GB_S, HOSTLINK,
+             .versus = "d2h.pinned", .sweep = true,
+             .doc = "the same for sizes that the host's caches may hold: no ceiling"),
 	HOST("memcpy.threads", ceil_hostcopy_memcpy_threads, true,
              .doc = "memcpy by one pinned thread a core"),
 	HOST("memcpy.one", ceil_hostcopy_memcpy_one, false, .beside = true,

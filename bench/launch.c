@@ -13,7 +13,7 @@
 /* Kernels of a storm: enough for four milliseconds of work, so that its ends do not count. */
 #define STORM_NS (4000 * US)
 
-enum { COUNTER_BYTES = 64, STORM_MOST = 1024, GRAPH_NODES = 1000, BRANCHES = 8 };
+enum { COUNTER_BYTES = 64, STORM_MOST = 1024, GRAPH_NODES = 4000, BRANCHES = 8 };
 /* Far below the thousand launches that a stream's queue holds: none waits for room in it. */
 enum { ENQUEUED = 256 };
 /* Some milliseconds of queue items. */
@@ -93,6 +93,7 @@ static const struct operation operations[] = {
          .open = IF_CUDA(ceil_cuda_storm_open),
          .check = check_storm},
 	{.name = "timer", .iters = 1, .open = ceil_launch_timer_open},
+	{.name = "gate", .iters = 1, .each = true, .open = ceil_launch_timer_open},
 };
 
 static const struct operation *operation_of(const struct ceil_variant *v)
@@ -382,10 +383,10 @@ static const struct ceil_variant variants[] = {
             .doc = "a launch and cudaStreamSynchronize"),
 	GPU("roundtrip.query", "roundtrip", US, SELF, ceil_cuda_roundtrip_query, false,
             .doc = "a launch and cudaStreamQuery until it has ended"),
-	GPU("chain.n1000", "graph_node", US, MARKS, ceil_cuda_graph_launch, true, .gated = true,
-            .doc = "graphs of 1000 empty kernels, each after the one before"),
-	GPU("wide.n1000.b8", "graph_node", US, MARKS, ceil_cuda_graph_launch, false, .gated = true,
-            .beside = true, .doc = "graphs of 1000 empty kernels in 8 branches"),
+	GPU("chain.n4000", "graph_node", US, MARKS, ceil_cuda_graph_launch, true, .gated = true,
+            .doc = "graphs of 4000 empty kernels, each after the one before"),
+	GPU("wide.n4000.b8", "graph_node", US, MARKS, ceil_cuda_graph_launch, false, .gated = true,
+            .beside = true, .doc = "graphs of 4000 empty kernels in 8 branches"),
 	GPU("graph.n1", "graph", US, MARKS, ceil_cuda_graph_launch, true,
             .doc = "graphs of one empty kernel, thousands in a row"),
 	GPU("queue.t32", "persistent", PER_S, SELF, ceil_cuda_queue_rate, false,
@@ -418,7 +419,7 @@ static const struct ceil_variant variants[] = {
             .doc = "the step of device time stamps"),
 	GPU("timer.event", "event_overhead", NS, SELF, ceil_launch_event_overhead, true,
             .doc = "what a time stamp adds on the device"),
-	GPU("timer.gate", "gate_overhead", NS, SELF, ceil_launch_gate_overhead, true,
+	GPU("gate.open", "gate_overhead", NS, SELF, ceil_launch_gate_overhead, true,
             .doc = "from opening the gate to seeing the end of the stream behind it"),
 	{
 		.name = "roundtrip.pool",

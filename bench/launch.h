@@ -37,7 +37,7 @@ CEIL_MUST_CHECK enum ceil_status ceil_launch_event_overhead(const struct ceil_la
 
 /*
  * ceil_launch_gate_overhead - by the host's clock, from the opening of the gate to the end of what
- * waited behind it, which is a mark.
+ * waited behind it, which is a mark: a time each, l->self_count of them.
  * Return: CEIL_E_UNSUPPORTED if the device has no gate.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_launch_gate_overhead(const struct ceil_launch *l,

@@ -128,17 +128,14 @@ static void spin_for(uint64_t ns)
 		;
 }
 
-enum ceil_status ceil_launch_gate_overhead(const struct ceil_launch *l, struct ceil_error *err)
+static enum ceil_status open_once(struct ceil_device *dev, double *ret_ns, struct ceil_error *err)
 {
-	struct ceil_device *dev = device_of(l);
 	const struct ceil_backend *b = dev->backend;
 	struct ceil_error later = {CEIL_OK, ""};
-	enum ceil_status st, opened;
+	enum ceil_status opened;
+	enum ceil_status st = b->gate(dev, /* closed= */ true, err);
 	uint64_t from_ns;
 
-	if (!b->gate || !b->wait)
-		return ceil_fail(err, CEIL_E_UNSUPPORTED, "%s has no gate", dev->props.label);
-	st = b->gate(dev, /* closed= */ true, err);
 	if (st == CEIL_OK)
 		st = b->mark(dev, /* stream= */ 0, /* slot= */ 0, err);
 	if (st == CEIL_OK)
@@ -149,7 +146,24 @@ enum ceil_status ceil_launch_gate_overhead(const struct ceil_launch *l, struct c
 		st = ceil_fail(err, opened, "%s", later.text);
 	if (st == CEIL_OK)
 		st = b->wait(dev, /* slot= */ 0, WAIT_NS, err);
-	if (st == CEIL_OK)
-		tell(l, (double)(ceil_now_ns() - from_ns));
+	*ret_ns = (double)(ceil_now_ns() - from_ns);
+	return st;
+}
+
+enum ceil_status ceil_launch_gate_overhead(const struct ceil_launch *l, struct ceil_error *err)
+{
+	struct ceil_device *dev = device_of(l);
+	const uint32_t times = l->self_ns ? l->self_count : 1;
+	enum ceil_status st = CEIL_OK;
+
+	if (!dev->backend->gate || !dev->backend->wait)
+		return ceil_fail(err, CEIL_E_UNSUPPORTED, "%s has no gate", dev->props.label);
+	for (uint32_t i = 0; i < times && st == CEIL_OK; i++) {
+		double ns = 0.0;
+
+		st = open_once(dev, &ns, err);
+		if (st == CEIL_OK && l->self_ns)
+			l->self_ns[i] = ns;
+	}
 	return st;
 }

@@ -166,7 +166,7 @@ static void test_roles(void)
 	is_int(s.buf[CEIL_COPY_DEVICE].role, CEIL_OUTPUT, "to the device");
 	is_u64(s.buf[CEIL_COPY_BACK_HOST].bytes, 0, "nothing back");
 	is_u64(s.l.m, MIB, "a mebibyte");
-	s = shape_of("d2h.each.pageable", "1MiB", &somewhere);
+	s = shape_of("d2h.curve.pageable", "1MiB", &somewhere);
 	is_int(s.buf[CEIL_COPY_HOST].role, CEIL_OUTPUT, "to the host");
 	is_int(s.buf[CEIL_COPY_HOST].memory, CEIL_MEM_PAGEABLE, "to pageable memory");
 	is_u64(s.l.self_count, 64, "64 copies of 1 MiB, each timed");
@@ -237,6 +237,15 @@ static void test_applies(void)
 	ok(applies("h2d.ce.pinned", "8KiB", NULL), "a sweep has all sizes");
 	ok(!applies("h2d.sm.x1.mapped", "8KiB", NULL) && applies("h2d.sm.x1.mapped", "1MiB", NULL),
 	   "others have some");
+	ok(applies("h2d.each.pageable", "512MiB", NULL) &&
+	           !applies("h2d.each.pageable", "256MiB", NULL),
+	   "what the host stages competes where its caches are too small");
+	ok(!applies("h2d.curve.pageable", "512MiB", NULL) &&
+	           applies("h2d.curve.pageable", "256MiB", NULL),
+	   "and has a curve below");
+	ok(applies("h2d.each.pageable", "512MiB@node0", &beside) &&
+	           !applies("h2d.curve.pageable", "512MiB@node0", &beside),
+	   "on every node");
 	ok(applies("h2d.each.pinned", "4KiB", NULL) && !applies("h2d.each.pinned", "8KiB", NULL),
 	   "latencies the smallest");
 	ok(applies("memcpy.threads", "4xLLC", &node0), "the host within a node");

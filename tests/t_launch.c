@@ -125,8 +125,8 @@ static void test_other_shapes(void)
 	is_u64(l.blocks, 1, "of one block");
 	l = shape_of("cooperative.grid", "empty");
 	is_u64(l.blocks, 132, "a cooperative block on each SM");
-	l = shape_of("chain.n1000", "empty");
-	is_u64(l.n, 1000, "a thousand nodes");
+	l = shape_of("chain.n4000", "empty");
+	is_u64(l.n, 4000, "four thousand nodes");
 	l = shape_of("enqueue.loop", "empty");
 	is_u64(l.self_count, 0, "one time of");
 	is_u64(l.iters, 256, "256 launches");

@@ -25,10 +25,15 @@ static bool is_latency(const struct ceil_limit_facts *f)
 	return f->resource == CEIL_R_LAUNCH || f->resource == CEIL_R_LATENCY;
 }
 
-/* Copies that the host stages or starts too slowly leave the link idle for most of the time. */
 static bool is_starved(const struct ceil_limit_facts *f)
 {
 	return f->resource == CEIL_R_HOSTLINK && f->of_theoretical < LINK_STARVED;
+}
+
+/* Started ahead and timed on the device, so it is the start of each copy that takes the time. */
+static bool is_small(const struct ceil_limit_facts *f)
+{
+	return is_starved(f) && f->timing == CEIL_TIME_MARKS;
 }
 
 static bool is_link(const struct ceil_limit_facts *f)
@@ -74,9 +79,10 @@ static bool is_unknown(const struct ceil_limit_facts *f)
 const struct ceil_limit_rule ceil_limit_rules[] = {
 	{"host", "it runs on the CPUs and memory of the host, or on its storage", is_host},
 	{"latency", "one operation waits for the one before: launches, pointer chases", is_latency},
-	{"host",
-         "a copy between host and GPU below 0.50 of its link: the host stages it, or it is too "
-         "small",
+	{"latency",
+         "copies between host and GPU, started ahead, below 0.50 of their link: too small",
+         is_small},
+	{"host", "other copies between host and GPU below 0.50 of their link: the host stages them",
          is_starved},
 	{"link", "bytes cross PCIe, NVLink or the network", is_link},
 	{"thermal", "a thermal limit, hardware slowdown or power brake was active during it",

@@ -13,6 +13,7 @@ struct ceil_limit_facts {
 	double of_theoretical, of_clock, clock_ratio; /* clock held over the maximum */
 	const struct ceil_window *window;             /* or NULL */
 	const char *backend;
+	enum ceil_timing timing;
 };
 
 struct ceil_limit_rule {

@@ -246,6 +246,7 @@ static void fill_limit(struct ceil_record *r, const struct ceil_outcome *o,
 		.clock_ratio = r->clock_mhz / props->max_sm_mhz,
 		.window = &o->window,
 		.backend = o->point.variant->backend,
+		.timing = o->point.variant->timing,
 	};
 
 	ceil_copy(r->limited_by, sizeof(r->limited_by), ceil_limited_by(&facts));

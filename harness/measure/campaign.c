@@ -215,7 +215,12 @@ static double versus_value(const struct lane *l, const struct ceil_point *p)
 	return best;
 }
 
-/* Over the sizes at which this variant was searched. */
+static bool same_curve(const struct ceil_variant *a, const struct ceil_variant *b)
+{
+	return a->launch == b->launch && !a->beside && strcmp(a->ceiling, b->ceiling) == 0;
+}
+
+/* Over the sizes at which the same launcher was searched for the same ceiling. */
 static double half_bytes(const struct lane *l, const struct ceil_point *p, double best)
 {
 	struct ceil_at_size *curve = ceil_alloc(l->in->plan.count, sizeof(*curve), /* err= */ NULL);
@@ -223,7 +228,7 @@ static double half_bytes(const struct lane *l, const struct ceil_point *p, doubl
 	size_t n = 0;
 
 	for (size_t i = 0; curve && i < l->in->plan.count; i++) {
-		if (l->in->plan.v[i].point.variant == p->variant && has_rate(l, i))
+		if (same_curve(l->in->plan.v[i].point.variant, p->variant) && has_rate(l, i))
 			curve[n++] = (struct ceil_at_size){l->results[i].item_bytes,
 			                                   l->results[i].value};
 	}
