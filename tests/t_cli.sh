@@ -46,6 +46,19 @@ for command in --version --help "list columns" "list devices" "bench --help" "be
 	has "$said" "standard output cannot be written: No space left on device" "and why"
 done
 
+# A disk that is full: the row is in the table, and no file is claimed that is not whole.
+mkdir "$work/tiny"
+if mount -t tmpfs -o size=16k tmpfs "$work/tiny" 2>/dev/null; then
+	out=$("$gpuceil" bench dram --backend host --quick --output "$work/tiny/run" 2>"$work/said")
+	is $? 2 "a full disk: exit 2"
+	has "$(cat "$work/said")" "No space left on device; free some space" "what to do"
+	has "$out" "host.dram.copy" "the rows are in the table"
+	has "$out" "tiny/run has what could be written" "and where the rest is"
+	umount "$work/tiny"
+else
+	ok 0 "a full disk # SKIP no right to mount a small one"
+fi
+
 "$gpuceil" >"$work/out" 2>"$work/said"
 is "$? $(wc -c <"$work/out")" "2 0" "no command: exit 2, nothing on stdout"
 has "$(cat "$work/said")" "Usage: gpuceil COMMAND" "but the help"

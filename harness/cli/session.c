@@ -4,6 +4,7 @@
 #include "harness/base/clock.h"
 #include "harness/cli/commands.h"
 #include "harness/device/nccl.h"
+#include "harness/output/file.h"
 #include "harness/output/health.h"
 #include "harness/output/text.h"
 
@@ -99,12 +100,21 @@ static void print_results(const struct ceil_session *s, FILE *f)
 	ceil_text_style_of(f, &style);
 	ceil_text_ceilings(f, &style, s->ceilings, s->ceiling_count, ceil_session_has_gpu(s));
 	ceil_text_health(f, &style, &s->monitor.health);
-	if (strcmp(ceil_run_folder(s->run), "-") != 0)
+}
+
+/* Once they are complete, or not: a file under its own name is whole. */
+static void print_files(const char *folder, bool whole, FILE *f)
+{
+	if (strcmp(folder, "-") == 0)
+		return;
+	if (whole)
 		fprintf(f,
 		        "\n%s/ceilings.csv  (mfu_denominators.csv, records.csv, samples.csv, "
 		        "run.json beside it)\n",
-		        ceil_run_folder(s->run));
-	fflush(f);
+		        folder);
+	else
+		fprintf(f, "\n%s has what could be written; a file NAME.partial ends early\n",
+		        folder);
 }
 
 static void write_denominators(struct ceil_session *s)
@@ -123,6 +133,25 @@ static int exit_of(const struct ceil_session *s, enum ceil_status st, const stru
 		status = ceil_cli_error(&s->first);
 	/* A signal says more than what it broke. */
 	return st == CEIL_OK ? status : ceil_cli_error(err);
+}
+
+/* @status: the exit status so far. Return: what it is when the files are complete, or not. */
+static int close_run(struct ceil_session *s, enum ceil_status st, int status, FILE *f)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	char folder[CEIL_PATH_MAX];
+	bool whole;
+
+	ceil_copy(folder, sizeof(folder), ceil_run_folder(s->run));
+	whole = ceil_run_close(s->run, &err) == CEIL_OK;
+	s->run = NULL;
+	print_files(folder, whole, f);
+	fflush(f);
+	if (whole || s->first.status != CEIL_OK)
+		return status;
+	const int failed = ceil_cli_error(&err);
+
+	return st == CEIL_OK ? failed : status;
 }
 
 /* A rank that is gone, or cannot end, keeps MPI from ending: then all just leave. */
@@ -173,12 +202,7 @@ static int finish(struct ceil_session *s, enum ceil_status st, bool hung, uint64
 	s->bad |= short_of_gpus(s) || ceil_health_bad(&s->monitor.health);
 	status = exit_of(s, st, err);
 	ceil_info_finish(s->info, status, (double)(ceil_now_ns() - from_ns) * 1e-9);
-	if (ceil_run_close(s->run, &last) != CEIL_OK && s->first.status == CEIL_OK) {
-		const int failed = ceil_cli_error(&last);
-
-		status = st == CEIL_OK ? failed : status;
-	}
-	s->run = NULL;
+	status = close_run(s, st, status, f);
 	leave_together(s, hung, status);
 	if (!hung)
 		return status;
