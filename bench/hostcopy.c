@@ -23,7 +23,7 @@
 /* The last-level caches of two sockets, 384 MiB each at most in 2026, hold no copy of this. */
 #define LARGE_BYTES (512 * MIB)
 
-enum { MANY = 64, SMALLEST = 4096 };
+enum { MANY = 64, SMALLEST = 4096, VECTOR_BYTES = 16 };
 
 enum axis { BYTES, NODE };
 
@@ -133,20 +133,21 @@ static enum ceil_status shape_memcpy(const struct ceil_point *p, const struct ce
 {
 	const uint64_t cache = (4 * d->llc_bytes + MIB - 1) / MIB * MIB;
 	const uint64_t least = cache > LEAST_BYTES ? cache : LEAST_BYTES;
+	const uint64_t bytes = p->cas->axis[BYTES] ? p->cas->axis[BYTES] : least;
 	char need[32];
 	char have[32];
 
-	if (d->free_bytes / 2 < least) {
-		ceil_human_bytes(need, sizeof(need), 2 * least);
+	if (d->free_bytes / 2 < bytes) {
+		ceil_human_bytes(need, sizeof(need), 2 * bytes);
 		ceil_human_bytes(have, sizeof(have), d->free_bytes);
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "%s needs %s of memory (2 x four times the last-level cache), %s "
-		                 "may be used",
-		                 p->variant->ceiling, need, have);
+		return ceil_fail(
+			err, CEIL_E_UNSUPPORTED, "%s needs %s of memory (twice %s), %s may be used",
+			p->variant->ceiling, need,
+			p->cas->axis[BYTES] ? "the size" : "four times the last-level cache", have);
 	}
-	ret_l->m = least;
-	ret_buf[0] = buffer_of(CEIL_MEM_DEVICE, CEIL_INPUT, -1, least);
-	ret_buf[1] = buffer_of(CEIL_MEM_DEVICE, CEIL_OUTPUT, node_of_case(p->cas), least);
+	ret_l->m = bytes;
+	ret_buf[0] = buffer_of(CEIL_MEM_DEVICE, CEIL_INPUT, -1, bytes);
+	ret_buf[1] = buffer_of(CEIL_MEM_DEVICE, CEIL_OUTPUT, node_of_case(p->cas), bytes);
 	return CEIL_OK;
 }
 
@@ -158,9 +159,9 @@ static enum ceil_status check_bytes(const struct ceil_point *p, const struct cei
 	char need[32];
 	char have[32];
 
-	if (bytes < SMALLEST || bytes % SMALLEST != 0)
+	if (bytes == 0 || bytes % VECTOR_BYTES != 0)
 		return ceil_fail(err, CEIL_E_USAGE,
-		                 "copies of %llu bytes: multiples of 4096 can be asked for",
+		                 "copies of %llu bytes: multiples of 16 can be asked for",
 		                 (unsigned long long)bytes);
 	if (bytes <= d->free_bytes / pairs)
 		return CEIL_OK;

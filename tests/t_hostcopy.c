@@ -256,7 +256,7 @@ static void test_applies(void)
 
 static void test_refused(void)
 {
-	const struct ceil_case odd = {.name = "odd", .axis = {5000, 0}};
+	const struct ceil_case odd = {.name = "odd", .axis = {5002, 0}};
 	struct ceil_device_props d = somewhere;
 	struct ceil_point p = point("both.ce.pinned", "1GiB");
 	struct ceil_buffer buf[CEIL_MAX_BUFS];
@@ -267,8 +267,8 @@ static void test_refused(void)
 	is_int(bench->shape(&p, &d, &l, buf, &err), CEIL_E_UNSUPPORTED, "too little memory");
 	has_text(err.text, "2 GiB", "says how much is needed");
 	p.cas = &odd;
-	is_int(bench->shape(&p, &somewhere, &l, buf, &err), CEIL_E_USAGE, "5000 bytes");
-	has_text(err.text, "5000", "are refused");
+	is_int(bench->shape(&p, &somewhere, &l, buf, &err), CEIL_E_USAGE, "5002 bytes");
+	has_text(err.text, "5002", "are refused");
 	p = point("memcpy.threads", "4xLLC");
 	d = (struct ceil_device_props){.llc_bytes = 480 * MIB, .free_bytes = 3 * GIB};
 	is_int(bench->shape(&p, &d, &l, buf, &err), CEIL_E_UNSUPPORTED, "caches of 480 MiB");

@@ -31,7 +31,7 @@ static const struct ceil_option option_rows[] = {
 	OPTION(algorithm, "algo", CEIL_O_TEXT, "TEXT", "What to measure", NULL,
                "gemm: this algorithm alone, in the words of records.csv: 'id=66 tile=201 ...'"),
 	OPTION(sizes, "size", CEIL_O_LIST, "LIST", "What to measure", NULL,
-               "dram, collective: ceilings of arrays of these sizes: 8,64KiB,1GiB"),
+               "dram, hostcopy, collective: ceilings of arrays of these sizes: 8,64KiB,1GiB"),
 	OPTION(patterns, "pattern", CEIL_O_LIST, "LIST", "What to measure", NULL,
                "timed data: normal (default), zeros, constant, integers; several give a row each"),
 	OPTION(duty, "duty", CEIL_O_DOUBLE, "RATIO", "What to measure", NULL,

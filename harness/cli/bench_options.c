@@ -68,7 +68,8 @@ static enum ceil_status read_sizes(const struct ceil_bench_options *o, struct ce
 	for (size_t i = 0; i < f->benches.count; i++) {
 		const struct ceil_bench *b = ceil_bench_find(f->benches.item[i]);
 
-		if (b->axis_count != 1 || strcmp(b->axes[0].name, "bytes") != 0)
+		/* Other axes of a bench have a default of 0. */
+		if (b->axis_count == 0 || strcmp(b->axes[0].name, "bytes") != 0)
 			return ceil_fail(err, CEIL_E_USAGE, "--size: %s is not measured by bytes",
 			                 b->name);
 	}
