@@ -4,6 +4,7 @@
 #include "harness/analysis/record.h"
 #include "harness/base/clock.h"
 #include "harness/base/version.h"
+#include "harness/device/cblas.h"
 #ifdef CEIL_HAVE_CUDA
 #include "harness/device/cublaslt.h"
 #endif
@@ -189,6 +190,29 @@ static json_t *telemetry(const struct ceil_inventory *inv)
 	return o;
 }
 
+static json_t *policy(void)
+{
+	size_t count = 0;
+	const struct ceil_effort *e = ceil_campaign_efforts(&count);
+	json_t *all = json_object();
+
+	for (size_t i = 0; i < count; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "least_samples",
+		                    json_integer((json_int_t)e[i].least_samples));
+		json_object_set_new(o, "min_samples", json_integer((json_int_t)e[i].min_samples));
+		json_object_set_new(o, "max_samples", json_integer((json_int_t)e[i].max_samples));
+		json_object_set_new(o, "sample_ns", json_integer((json_int_t)e[i].sample_ns));
+		json_object_set_new(o, "budget_ns", json_integer((json_int_t)e[i].budget_ns));
+		json_object_set_new(o, "idle_ns", json_integer((json_int_t)e[i].idle_ns));
+		json_object_set_new(o, "rest_ns", json_integer((json_int_t)e[i].rest_ns));
+		json_object_set_new(o, "precision_ratio", number(e[i].precision));
+		json_object_set_new(all, e[i].name, o);
+	}
+	return all;
+}
+
 json_t *ceil_info_make(const struct ceil_run_setup *setup, const struct ceil_inventory *inv)
 {
 	json_t *info = json_object();
@@ -208,6 +232,7 @@ json_t *ceil_info_make(const struct ceil_run_setup *setup, const struct ceil_inv
 	json_object_set_new(info, "seed", json_integer((json_int_t)setup->seed));
 	json_object_set_new(info, "quick", json_boolean(setup->quick));
 	json_object_set_new(info, "budget_s", number(setup->budget_s));
+	json_object_set_new(info, "policy", policy());
 	json_object_set_new(info, "system", system_facts());
 	json_object_set_new(info, "host", ceil_info_host());
 	json_object_set_new(info, "environment", environment());
@@ -238,6 +263,42 @@ void ceil_info_add_lane(json_t *info, const struct ceil_lane *lane)
 	json_object_set_new(o, "points", json_integer((json_int_t)lane->plan.count));
 	json_object_set_new(o, "left_out", text(lane->plan.coverage));
 	json_array_append_new(json_object_get(info, "measured"), o);
+}
+
+void ceil_info_add_timer(json_t *info, const struct ceil_lane *lane)
+{
+	const char *label = lane->dev->props.label;
+	json_t *timer = NULL;
+	json_t *o = NULL;
+	size_t i = 0;
+
+	if (lane->timer.resolution_ns <= 0.0)
+		return;
+	timer = json_object();
+	json_object_set_new(timer, "resolution_ns", number(lane->timer.resolution_ns));
+	json_object_set_new(timer, "overhead_ns", number(lane->timer.overhead_ns));
+	json_array_foreach(json_object_get(info, "measured"), i, o)
+	{
+		if (strcmp(json_string_value(json_object_get(o, "device")), label) == 0)
+			json_object_set(o, "timer", timer);
+	}
+	json_decref(timer);
+}
+
+void ceil_info_add_cblas(json_t *info, unsigned threads)
+{
+	json_t *libraries = json_object_get(info, "libraries");
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_cblas *c = NULL;
+
+	if (ceil_cblas_open(threads, &c, &err) != CEIL_OK) {
+		json_object_set_new(libraries, "cblas", json_null());
+		json_object_set_new(libraries, "cblas_reason", text(err.text));
+		return;
+	}
+	json_object_set_new(libraries, "cblas", text(ceil_cblas_path(c)));
+	json_object_set_new(libraries, "cblas_version", text(ceil_cblas_name(c)));
+	ceil_cblas_close(c);
 }
 
 void ceil_info_finish(json_t *info, int exit_status, double seconds)

@@ -34,8 +34,15 @@ json_t *ceil_info_make(const struct ceil_run_setup *setup, const struct ceil_inv
  */
 json_t *ceil_info_host(void);
 
-/* ceil_info_add_lane - a device that is measured: its properties, timer and coverage. */
+/* ceil_info_add_lane - a device that is measured: its properties and coverage. */
 void ceil_info_add_lane(json_t *info, const struct ceil_lane *lane);
+
+/* ceil_info_add_timer - how fine the clock of a device that was added is, once it is known. */
+void ceil_info_add_timer(json_t *info, const struct ceil_lane *lane);
+
+/* ceil_info_add_cblas - the library of host products, with the threads that it is told to use;
+ * after the measurements, which its threads would disturb. */
+void ceil_info_add_cblas(json_t *info, unsigned threads);
 
 /* ceil_info_finish - how the run ended. */
 void ceil_info_finish(json_t *info, int exit_status, double seconds);

@@ -182,6 +182,18 @@ static int follow_to_end(struct ceil_session *s, bool hung)
 	return CEIL_EXIT_OK;
 }
 
+/* What only the measurements told. */
+static void complete_info(const struct ceil_session *s)
+{
+	for (size_t i = 0; i < s->lane_count; i++) {
+		const struct ceil_device_props *p = &s->lanes[i].dev->props;
+
+		ceil_info_add_timer(s->info, &s->lanes[i]);
+		if (strcmp(p->label, "cpu") == 0)
+			ceil_info_add_cblas(s->info, (unsigned)p->sm_count);
+	}
+}
+
 static int finish(struct ceil_session *s, enum ceil_status st, bool hung, uint64_t from_ns,
                   struct ceil_error *err)
 {
@@ -201,6 +213,7 @@ static int finish(struct ceil_session *s, enum ceil_status st, bool hung, uint64
 	print_results(s, f);
 	s->bad |= short_of_gpus(s) || ceil_health_bad(&s->monitor.health);
 	status = exit_of(s, st, err);
+	complete_info(s);
 	ceil_info_finish(s->info, status, (double)(ceil_now_ns() - from_ns) * 1e-9);
 	status = close_run(s, st, status, f);
 	leave_together(s, hung, status);
@@ -216,16 +229,18 @@ static int finish(struct ceil_session *s, enum ceil_status st, bool hung, uint64
 
 static void add_libraries(const struct ceil_session *s, json_t *info)
 {
+	json_t *libraries = json_object_get(info, "libraries");
 	struct ceil_nccl_info nccl;
 	json_t *ranks = ceil_ranks_json(&s->ranks);
 
 	if (ranks) {
-		json_object_set_new(info, "mpi", json_string(s->ranks.mpi->world.library));
+		json_object_set_new(libraries, "mpi_version",
+		                    json_string(s->ranks.mpi->world.library));
 		json_object_set_new(info, "ranks", ranks);
 	}
 	if (ceil_session_has_gpu(s) && ceil_nccl_info_read(&nccl, /* err= */ NULL) == CEIL_OK) {
-		json_object_set_new(info, "nccl", json_string(nccl.version));
-		json_object_set_new(info, "nccl_path", json_string(nccl.path));
+		json_object_set_new(libraries, "nccl_version", json_string(nccl.version));
+		json_object_set_new(libraries, "nccl", json_string(nccl.path));
 	}
 }
 

@@ -28,7 +28,7 @@ static const struct ceil_effort efforts[] = {
 	/* The power control lets a burst of some 12 ms pass and forgets it within 100 ms: short
          * samples, each from an idle device, so that the heat of one point never judges the next
          * (H200: after 0.3 s of work a rate is back at 98 % after 40 ms, at 99.5 % after 100). */
-	[COOL_SEARCH] = {.name = "search",
+	[COOL_SEARCH] = {.name = "cool search",
                          .min_samples = 3,
                          .max_samples = 3,
                          .sample_ns = 4000000,
@@ -60,6 +60,12 @@ static const struct ceil_effort efforts[] = {
                   .budget_ns = 20000000000,
                   .idle_ns = 1000000},
 };
+
+const struct ceil_effort *ceil_campaign_efforts(size_t *ret_count)
+{
+	*ret_count = sizeof(efforts) / sizeof(efforts[0]);
+	return efforts;
+}
 
 /* What the search said of one entry of the plan; kept for finals. */
 struct result {
@@ -633,7 +639,9 @@ static enum ceil_status open_lane(struct campaign *c, struct lane *l, struct cei
 	if (st != CEIL_OK) {
 		stop_lane(l, st, &own);
 		l->stop_status = CEIL_ROW_FAILED;
+		return CEIL_OK;
 	}
+	in->timer = *ceil_meter_timer(l->meter);
 	return CEIL_OK;
 }
 

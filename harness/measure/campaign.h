@@ -15,6 +15,7 @@ struct ceil_lane {
 	struct ceil_nvml_gpu *gpu; /* or NULL */
 	struct ceil_watch *watch;  /* or NULL */
 	struct ceil_plan plan;
+	struct ceil_timer timer; /* as the campaign found it; 0 before */
 };
 
 struct ceil_policy {
@@ -43,6 +44,9 @@ struct ceil_events {
 	void (*progress)(void *user, const struct ceil_device *dev,
 	                 const struct ceil_outcome *so_far, const struct ceil_progress *p);
 };
+
+/* ceil_campaign_efforts - what each kind of measurement may cost: the policy of every run. */
+const struct ceil_effort *ceil_campaign_efforts(size_t *ret_count);
 
 /*
  * ceil_campaign_run - measures every lane's plan; lanes are devices of one backend with plans of
