@@ -476,7 +476,10 @@ static void test_hang(void)
 	is_int(run(&a, &s, &hung), CEIL_OK, "a rank that hangs");
 	r = row_of(&s, "all_reduce.sum.fp32", "4096", false);
 	is_int(r->status, CEIL_ROW_FAILED, "fails the row");
-	has_text(r->reason, "no end within 0.3 s: the communicator was aborted", "by the watchdog");
+	/* Both watchdogs end it at the same time; one may see that the other has. */
+	ok(strstr(r->reason, "no end within 0.3 s: the communicator was aborted") ||
+	           strstr(r->reason, "remote process exited"),
+	   "by the watchdog");
 	is_int(row_of(&s, "all_gather.copy.fp32", "4096", true)->status, CEIL_ROW_OK,
 	       "the run goes on");
 	is_int(hung, false, "the device is not lost");

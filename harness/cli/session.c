@@ -1,6 +1,7 @@
 /* A run of gpuceil bench from its first look to its exit status. */
 #include "harness/cli/session.h"
 
+#include "harness/base/cancel.h"
 #include "harness/base/clock.h"
 #include "harness/cli/commands.h"
 #include "harness/device/nccl.h"
@@ -9,6 +10,7 @@
 #include "harness/output/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -201,6 +203,7 @@ static int finish(struct ceil_session *s, enum ceil_status st, bool hung, uint64
 	struct ceil_error last = {CEIL_OK, ""};
 	int status;
 
+	ceil_rescue_end(&s->rescue);
 	ceil_screen_close(&s->screen);
 	ceil_session_keep_blends(s);
 	hung |= !ceil_monitor_end(&s->monitor, s->info);
@@ -242,6 +245,24 @@ static void add_libraries(const struct ceil_session *s, json_t *info)
 		json_object_set_new(libraries, "nccl_version", json_string(nccl.version));
 		json_object_set_new(libraries, "nccl", json_string(nccl.path));
 	}
+}
+
+/* Of a run whose ranks wait for one that is gone; the exit status. */
+static int save_files(void *user)
+{
+	struct ceil_session *s = user;
+	struct ceil_error err = {CEIL_OK, ""};
+	const int status = 128 + ceil_cancel_signal();
+
+	fprintf(stderr,
+	        "\ngpuceil: stopped by signal %d while ranks waited for each other: one of them "
+	        "may "
+	        "be gone; what was measured is in %s\n",
+	        ceil_cancel_signal(), ceil_run_folder(s->run));
+	ceil_info_finish(s->info, status, (double)NAN);
+	if (ceil_run_close(s->run, &err) != CEIL_OK)
+		fprintf(stderr, "gpuceil: %s\n", err.text);
+	return status;
 }
 
 /* The folder of an MPI run is one, so it has no rank in its name. */
@@ -287,6 +308,8 @@ static int run_session(struct ceil_session *s, const struct ceil_filter *f,
 	add_libraries(s, s->info);
 	ceil_session_keep_peaks(s);
 	announce(s, talk);
+	if (s->ranks.mpi && leads)
+		ceil_rescue_begin(&s->rescue, save_files, s);
 	ceil_screen_open(&s->screen, leads && isatty(STDERR_FILENO) ? stderr : talk);
 	if (st == CEIL_OK)
 		st = measure(s, &hung, err);

@@ -10,6 +10,7 @@
 #include "harness/cli/inventory.h"
 #include "harness/cli/monitor.h"
 #include "harness/cli/ranks.h"
+#include "harness/cli/rescue.h"
 #include "harness/cli/screen.h"
 #include "harness/cli/shapes.h"
 #include "harness/device/team.h"
@@ -28,6 +29,7 @@ struct ceil_session {
 	struct ceil_lane lanes[CEIL_MAX_DEVICES];
 	size_t lane_count;
 	struct ceil_ranks ranks;      /* of an MPI run */
+	struct ceil_rescue rescue;    /* of its files */
 	struct ceil_team_local *team; /* of the GPUs of this process, without MPI; or NULL */
 	struct ceil_rank ways[CEIL_MAX_DEVICES]; /* by lane: its links */
 	json_t *info;
