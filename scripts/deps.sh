@@ -1,9 +1,10 @@
 #!/bin/sh
 # Looks for what the build needs, and installs what is missing.
 #
-# deps.sh [lint]. With apt, when root or sudo without a password allows it; on a terminal five
+# deps.sh [lint] [mpi]. With apt, when root or sudo without a password allows it; on a terminal five
 # seconds are left to stop it. Otherwise the commands are printed and the exit status is 2. DEPS=0
-# installs nothing and only tells. CUDA is never installed. "lint" adds what `make lint` needs.
+# installs nothing and only tells. CUDA is never installed. "lint" adds what `make lint` needs,
+# "mpi" what `gpuceil bench --mpi` needs: without it the plug-in is not built.
 set -eu
 
 cc=${CC:-cc}
@@ -55,9 +56,18 @@ look() {
 	if has_nvcc && ! has_command g++; then
 		need "C++ compiler (g++, for nvcc)" g++ gcc-c++
 	fi
-	[ "${1:-}" = lint ] || return 0
-	has_command clang-format || need clang-format clang-format clang-tools-extra
-	has_command cppcheck || need cppcheck cppcheck cppcheck
+	for more in "$@"; do
+		case $more in
+		lint)
+			has_command clang-format || need clang-format clang-format clang-tools-extra
+			has_command cppcheck || need cppcheck cppcheck cppcheck
+			;;
+		mpi)
+			has_command mpicc && has_command mpirun ||
+				need "an MPI (mpicc, mpirun)" "libopenmpi-dev openmpi-bin" openmpi-devel
+			;;
+		esac
+	done
 }
 
 tell_commands() {
