@@ -14,11 +14,9 @@
 
 void ceil_screen_open(struct ceil_screen *s, FILE *f)
 {
-	struct ceil_text_style style;
 	const char *term = getenv("TERM");
 
-	ceil_text_style_of(f, &style);
-	*s = (struct ceil_screen){.f = f, .columns = style.columns, .best = (double)NAN};
+	*s = (struct ceil_screen){.f = f, .best = (double)NAN};
 	s->live = isatty(fileno(f)) && term && strcmp(term, "dumb") != 0;
 	s->started_ns = ceil_now_ns();
 	s->row_ns = s->started_ns;
@@ -39,6 +37,7 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
 {
 	const struct ceil_point *point = &so_far->point;
 	const uint64_t now_ns = ceil_now_ns();
+	struct ceil_text_style style;
 	char line[256] = "";
 	char left[32];
 	char best[32];
@@ -58,7 +57,9 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
 		ceil_append(line, sizeof(line), "  best %s %s", best,
 		            ceil_unit_name(point->variant->unit));
 	}
-	fprintf(s->f, "\r\033[K%.*s", s->columns - 1, line);
+	/* Asked each time: a line wider than a window that has shrunk would stay on the screen. */
+	ceil_text_style_of(s->f, &style);
+	fprintf(s->f, "\r\033[K%.*s", style.columns - 1, line);
 	fflush(s->f);
 }
 

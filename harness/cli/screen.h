@@ -11,7 +11,6 @@
 struct ceil_screen {
 	FILE *f;
 	bool live; /* f is a terminal that can go back to the line's start */
-	int columns;
 	uint64_t started_ns, drawn_ns;
 	char last_bench[96];                   /* "dram on gpu0", of the plain lines */
 	uint64_t bench_rows, bench_ns, row_ns; /* row_ns: when the last row ended */

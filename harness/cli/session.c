@@ -111,8 +111,8 @@ static void print_files(const char *folder, bool whole, FILE *f)
 		return;
 	if (whole)
 		fprintf(f,
-		        "\n%s/ceilings.csv  (mfu_denominators.csv, records.csv, samples.csv, "
-		        "run.json beside it)\n",
+		        "\n%s/ceilings.csv\nbeside it: mfu_denominators.csv, records.csv, "
+		        "samples.csv, run.json\n",
 		        folder);
 	else
 		fprintf(f, "\n%s has what could be written; a file NAME.partial ends early\n",
