@@ -626,12 +626,12 @@ const struct ceil_bench ceil_collective_bench = {
 	.summary = "collectives between GPUs by NCCL, and between hosts by MPI",
 	.doc = "All GPUs of this process, or with --mpi one of each process, combine or exchange "
 	       "arrays. The value of a rate is busbw: the array over the time, times the factor "
-               "that "
+	       "that "
 	       "makes it comparable with a link's rate (all_reduce 2 (n - 1) / n; all_gather, "
 	       "reduce_scatter, all_to_all (n - 1) / n; the others 1); algbw stands beside it. "
-               "Time "
+	       "Time "
 	       "is that of the slowest rank. Latencies are of single calls of 8 bytes, from the "
-               "call "
+	       "call "
 	       "to the result; p99 in records.csv. A broadcast or reduce has rank 0 as root.",
 	.source = "NVIDIA, nccl-tests, doc/PERFORMANCE.md, for algbw and busbw",
 	.variants = variants,

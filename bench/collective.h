@@ -33,7 +33,8 @@ extern const struct ceil_bench ceil_collective_bench;
 
 struct ceil_collective_form ceil_collective_form_of(const struct ceil_variant *v);
 
-/* ceil_collective_span - where the result stands: from the first to behind the last byte that the operation writes. */
+/* ceil_collective_span - where the result stands: from the first to behind the last byte that the
+ * operation writes. */
 struct ceil_collective_span {
 	enum ceil_collective_buffer buffer;
 	uint64_t offset_bytes, bytes;
