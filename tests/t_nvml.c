@@ -398,6 +398,25 @@ static struct ceil_nvml_state idle_at(double seconds)
 	};
 }
 
+static void test_hot(void)
+{
+	struct ceil_nvml_state start = idle_at(0), now = idle_at(2), none;
+
+	ok(!ceil_nvml_hot(&start, &now), "idle again");
+	now.temp_c = start.temp_c + 3.0;
+	ok(!ceil_nvml_hot(&start, &now), "3 K are not hot");
+	now.temp_c += 1.0;
+	ok(ceil_nvml_hot(&start, &now), "4 K are");
+	now = idle_at(2);
+	now.throttle_bits = 1 | 4;
+	ok(ceil_nvml_hot(&start, &now), "nor are the clocks back under a power cap");
+	start.throttle_bits = 4;
+	ok(!ceil_nvml_hot(&start, &now),
+	   "but one that was there at the start is waited for by nobody");
+	ceil_nvml_read(NULL, &none);
+	ok(!ceil_nvml_hot(&none, &none), "what nobody measures is not hot");
+}
+
 static void test_window(void)
 {
 	struct ceil_nvml_state a = idle_at(0), b = idle_at(2);
@@ -483,6 +502,7 @@ int main(void)
 	char fake[FAKE_PATH_MAX];
 
 	test_throttle_text();
+	test_hot();
 	test_window();
 	test_window_throttle();
 	test_window_unknown();

@@ -103,7 +103,6 @@ enum ceil_status ceil_meter_open(struct ceil_device *dev, const struct ceil_mete
                                  struct ceil_meter **ret_meter, struct ceil_error *err)
 {
 	struct ceil_meter *m = ceil_alloc(1, sizeof(*m), err);
-	struct ceil_nvml_state state;
 	enum ceil_status st;
 
 	if (!m)
@@ -115,8 +114,7 @@ enum ceil_status ceil_meter_open(struct ceil_device *dev, const struct ceil_mete
 		free(m);
 		return st;
 	}
-	ceil_nvml_read(options->gpu, &state);
-	m->start_temp_c = state.temp_c;
+	ceil_nvml_read(options->gpu, &m->start);
 	*ret_meter = m;
 	return CEIL_OK;
 }
@@ -215,7 +213,7 @@ static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
 	return agree(m, s, st, err);
 }
 
-/* Before a burst row: within 3 K of where the run began, 5 s at most. */
+/* Before a burst row: until the device is as it was when the run began, 5 s at most. */
 static void cool_down(const struct ceil_meter *m)
 {
 	const uint64_t give_up_ns = ceil_now_ns() + 5ull * CEIL_NS_PER_S;
@@ -223,7 +221,7 @@ static void cool_down(const struct ceil_meter *m)
 
 	for (;;) {
 		ceil_nvml_read(m->options.gpu, &state);
-		if (!(state.temp_c > m->start_temp_c + 3.0) || ceil_now_ns() >= give_up_ns ||
+		if (!ceil_nvml_hot(&m->start, &state) || ceil_now_ns() >= give_up_ns ||
 		    ceil_cancel_signal())
 			return;
 		ceil_sleep_ns(100 * CEIL_NS_PER_MS);

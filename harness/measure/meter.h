@@ -11,7 +11,7 @@ struct ceil_meter {
 	struct ceil_timer timer;
 	struct ceil_place place;
 	bool lost;           /* the device hangs: nothing may be called on it again */
-	double start_temp_c; /* when the meter was opened; what a cool-down waits for */
+	struct ceil_nvml_state start; /* when it was opened; what a cool-down waits for */
 };
 
 /* What one point has open while it is measured. */

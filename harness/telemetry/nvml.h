@@ -134,6 +134,13 @@ bool ceil_nvml_xids_next(struct ceil_nvml_xids *xids, struct ceil_nvml_gpu **ret
 int ceil_nvml_pids(struct ceil_nvml_gpu *gpu, unsigned *ret_pid, unsigned cap);
 
 /*
+ * ceil_nvml_hot - whether a GPU has not yet come back to how it was at a start: more than 3 K
+ * warmer, or its clocks held down for a reason that was not there. Absent readings are not hot.
+ * Pure.
+ */
+bool ceil_nvml_hot(const struct ceil_nvml_state *start, const struct ceil_nvml_state *now);
+
+/*
  * ceil_window_of - what happened between two readings of one GPU. Pure.
  * The throttle-time counters say what held clocks back in between, the reason bits of the end
  * what does so then; without counters the bits of both ends count. A lone hw_slowdown bit, which

@@ -65,6 +65,16 @@ static uint64_t bits_of(double bits)
 	return isnan(bits) ? 0 : (uint64_t)bits;
 }
 
+bool ceil_nvml_hot(const struct ceil_nvml_state *start, const struct ceil_nvml_state *now)
+{
+	/* Not hw_slowdown: a mere change of clocks may raise it. */
+	const uint64_t held = CEIL_NV_REASON_SW_POWER_CAP | CEIL_NV_REASON_SW_THERMAL |
+	                      CEIL_NV_REASON_HW_THERMAL | CEIL_NV_REASON_HW_BRAKE;
+
+	return now->temp_c > start->temp_c + 3.0 ||
+	       (bits_of(now->throttle_bits) & ~bits_of(start->throttle_bits) & held) != 0;
+}
+
 /* What the time counters prove. */
 static uint64_t counted_bits(double power_ns, double thermal_ns, double hardware_ns)
 {
