@@ -229,6 +229,31 @@ static void test_together(void)
 	recorded_close(&r[1]);
 }
 
+/* One by one: the rows of a device come before those of the next, concurrent bench or not. */
+static void test_one_by_one(void)
+{
+	static struct seen s;
+	const struct ceil_policy policy = {.seed = 1, .one_by_one = true};
+	const struct ceil_events events = {&s, on_outcome, on_absent, on_progress};
+	struct recorded r[2];
+	struct ceil_lane lanes[2];
+	struct ceil_error err = {CEIL_OK, ""};
+	size_t turns = 0;
+	bool hung;
+
+	for (int i = 0; i < 2; i++) {
+		recorded_open(&r[i], 2000000.0);
+		snprintf(r[i].base.props.label, sizeof(r[i].base.props.label), "fake%d", i);
+		lanes[i] = lane_of(&r[i], "together");
+	}
+	is_int(ceil_campaign_run(lanes, 2, &policy, &events, &hung, &err), CEIL_OK, "one by one");
+	for (size_t i = 1; i < s.count; i++)
+		turns += strcmp(s.v[i].device, s.v[i - 1].device) != 0;
+	ok(s.count > 2 && turns == 1, "the second begins when the first has ended");
+	for (int i = 0; i < 2; i++)
+		ceil_plan_done(&lanes[i].plan);
+}
+
 /* ---- a link of 1 us and 10 B/ns at five sizes, fast and slow */
 
 static enum ceil_status launch_link(const struct ceil_launch *l, struct ceil_error *err)
@@ -360,6 +385,7 @@ int main(void)
 	test_hang();
 	test_wrong();
 	test_together();
+	test_one_by_one();
 	test_burst();
 	test_curve();
 	return done_testing();
