@@ -292,6 +292,7 @@ static const struct ceil_variant link_variants[] = {
 	LINK("twin", "link.fast", launch_link, .beside = true),
 	LINK("slow", "link.slow", launch_slow, .versus = "link.fast"),
 	LINK("lost", "link.lost", launch_slow, .versus = "link.nowhere"),
+	LINK("curve", "link.slow", launch_link, .sweep = true),
 };
 static const struct ceil_case link_cases[] = {
 	{.name = "1M", .axis = {1 << 20}},  {.name = "64K", .axis = {1 << 16}},
@@ -302,9 +303,10 @@ static const struct ceil_case link_cases[] = {
 /* What the rows of a ceiling said: of the case, and of the ceiling itself. */
 struct said {
 	double half_bytes, versus_value;
+	bool seen;
 };
 struct link_rows {
-	struct said search[4][5], final[4];
+	struct said search[5][5], final[5];
 };
 
 static void on_link(void *user, const struct ceil_device *dev, const struct ceil_outcome *o,
@@ -317,7 +319,7 @@ static void on_link(void *user, const struct ceil_device *dev, const struct ceil
 	(void)dev;
 	(void)role;
 	*(is_ceiling ? &rows->final[v] : &rows->search[v][c]) =
-		(struct said){o->half_bytes, o->versus_value};
+		(struct said){o->half_bytes, o->versus_value, true};
 }
 
 static void no_absent(void *user, const struct ceil_device_props *props, const struct ceil_point *p,
@@ -333,7 +335,7 @@ static void test_curve(void)
 	const struct ceil_bench *const list[] = {&b, NULL};
 	const struct ceil_filter f = {.list = list};
 	const struct ceil_policy policy = {.seed = 1};
-	struct link_rows rows;
+	struct link_rows rows = {0};
 	const struct ceil_events events = {&rows, on_link, no_absent, NULL};
 	struct recorded r;
 	struct ceil_lane lane = {.dev = &r.base};
@@ -359,6 +361,7 @@ static void test_curve(void)
 	         "beside it, at the same size");
 	is_close(rows.final[2].versus_value, 1048576 / 105857.6, 1e-2, "and at the best");
 	is_close(rows.final[0].versus_value, (double)NAN, 0, "who names none has none beside");
+	ok(!rows.final[4].seen && rows.search[4][0].seen, "a curve wins nothing, fast as it is");
 	is_close(rows.final[3].versus_value, (double)NAN, 0, "nor who names one that is not there");
 	ceil_plan_done(&lane.plan);
 }

@@ -177,6 +177,24 @@ static void test_gate_limit(void)
 	ceil_meter_close(m);
 }
 
+static void test_fixed_batch(void)
+{
+	struct ceil_variant v = recorded_bench.variants[0];
+	const struct ceil_point p = {
+		.bench = &recorded_bench, .variant = &v, .cas = &recorded_bench.cases[0]};
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	v.batch = 3;
+	recorded_open(&r, 100.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a fixed batch");
+	is_int((long long)o.series.v[1].batch, 3, "is not grown");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
 static void test_search(void)
 {
 	struct recorded r;
@@ -413,6 +431,7 @@ int main(void)
 	test_hash();
 	test_cool();
 	test_duty();
+	test_fixed_batch();
 	test_search();
 	test_other_timings();
 	test_many_times();

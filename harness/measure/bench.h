@@ -64,10 +64,12 @@ struct ceil_variant {
 	int min_cc, max_cc;           /* 75; wgmma: 90 and 90; 0: no bound */
 	uint32_t threads, per_thread; /* geometry that shape() turns into a grid; 0: not used */
 	uint32_t blocks_per_sm;       /* a grid that loops over the work; 0: one that covers it */
+	uint32_t batch;               /* launches between two marks; 0: as many as a sample needs */
 	enum ceil_pattern pattern;    /* of timed inputs unless the user names one */
 	bool gated, cold_cache, quick;
-	bool beside;        /* for comparison only: never wins a ceiling */
-	bool sweep;         /* points of a curve: rows of records.csv, none in ceilings.csv */
+	bool beside; /* for comparison only: never wins a ceiling */
+	bool sweep;  /* points of a curve: rows of records.csv, none in ceilings.csv; stands behind
+	              * variants that compete for a ceiling of the same name */
 	bool both_ways;     /* of a link: both directions at once, the value is their sum */
 	const char *versus; /* ceiling whose value stands beside this row's; or NULL */
 	unsigned burst_finalists, sustained_finalists; /* 0: the row has no such regime */

@@ -324,7 +324,7 @@ static bool beats(const struct lane *l, size_t a, size_t b)
 static bool eligible(const struct lane *l, size_t i)
 {
 	return l->results[i].status == CEIL_ROW_OK && !isnan(l->results[i].value) &&
-	       !l->in->plan.v[i].point.variant->beside;
+	       !l->in->plan.v[i].point.variant->beside && !l->in->plan.v[i].point.variant->sweep;
 }
 
 /* The best entries of the ceiling of entry first, best first; at most max. */

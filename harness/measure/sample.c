@@ -202,6 +202,10 @@ enum ceil_status ceil_sample_grow(struct ceil_meter *m, struct ceil_setup *s, ui
 	s->batch = 1;
 	if (s->point->variant->timing != CEIL_TIME_MARKS)
 		return CEIL_OK; /* each call by itself */
+	if (s->point->variant->batch > 0) {
+		s->batch = s->point->variant->batch;
+		return CEIL_OK;
+	}
 	for (;;) {
 		struct ceil_sample x;
 		enum ceil_status st = ceil_sample_batch(m, s, &x, err);
