@@ -341,17 +341,20 @@ static bool ecc_errors(const struct ceil_window *w, char *reason, size_t size)
 /* The gravest finding stands in the row. */
 static void judge(struct ceil_record *r, const struct ceil_outcome *o)
 {
+	/* A collective of one rank has none: its times are no figure that could be unstable. */
+	const bool has_value = !isnan(r->value);
 	char reason[sizeof(r->reason)] = "";
 
 	if (ecc_errors(&o->window, reason, sizeof(reason)) ||
 	    over_peak(r, o, reason, sizeof(reason)) ||
-	    first_differs(o, o->point.variant->tolerance, reason, sizeof(reason))) {
+	    (has_value && first_differs(o, o->point.variant->tolerance, reason, sizeof(reason)))) {
 		set_status(r, CEIL_ROW_SUSPECT, reason);
 	} else if (o->window.thermal) {
 		(void)snprintf(reason, sizeof(reason), "the clocks were held down by %s",
 		               r->throttle[0] ? r->throttle : "heat or the power supply");
 		set_status(r, CEIL_ROW_THROTTLED, reason);
-	} else if (o->status == CEIL_ROW_OK && too_wide(r, o, reason, sizeof(reason))) {
+	} else if (o->status == CEIL_ROW_OK && has_value &&
+	           too_wide(r, o, reason, sizeof(reason))) {
 		set_status(r, CEIL_ROW_UNSTABLE, reason);
 	}
 }
