@@ -73,6 +73,8 @@ has "$out" "bf16" "gets a suggestion"
 mfu 2 "a type without a figure" --model gpt2 --tokens-per-s 1e5 --part A100 --dtype e4m3
 has "$out" "no e4m3 figure is known" "is told"
 
+mfu 0 "a type left out" --model gpt2 --tokens-per-s 5e4 --part "RTX 3090"
+has "$out" "theoretical 42.99 / 71.16 TFLOP/s at 1695 MHz mfu 60.4 %" "has a theoretical peak"
 mfu 0 "a sparse figure" --model gpt2 --tokens-per-s 1e5 --peak-tflops 1979
 has "$out" "1979 is the sparse bf16 figure of H100 SXM; the dense one is 989.4" "is warned about"
 mfu 0 "a dense figure" --model gpt2 --tokens-per-s 1e5 --peak-tflops 312

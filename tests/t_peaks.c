@@ -219,13 +219,30 @@ static void test_names(void)
 	ok(ceil_part_named("H2000") == NULL, "an unknown one is not");
 }
 
+/* A type whose figure a datasheet leaves out runs at the clock of the others. */
+static void test_part_peaks(void)
+{
+	double mhz = 0.0;
+
+	is_close(ceil_part_peak(ceil_part_named("RTX 3090"), CEIL_BF16, CEIL_FP32, &mhz), 71.2,
+	         0.05, "RTX 3090 bf16: 512 x 82 x 1695 MHz");
+	is_close(mhz, 1695, 0, "at its boost clock");
+	is_close(ceil_part_peak(ceil_part_named("RTX PRO 6000 WS"), CEIL_BF16, CEIL_FP32, &mhz),
+	         503.8, 0.1, "RTX PRO 6000: no GeForce card");
+	is_close(ceil_part_peak(ceil_part_named("H20"), CEIL_FP64, CEIL_FP64, &mhz), (double)NAN, 0,
+	         "H20 fp64: its rate is unknown");
+	is_close(mhz, (double)NAN, 0, "and so is the clock");
+	is_close(ceil_part_peak(ceil_part_named("GB200"), CEIL_TF32, CEIL_FP32, &mhz), (double)NAN,
+	         0, "GB200: nobody knows its SMs");
+	is_close(ceil_part_peak(ceil_part_named("T4"), CEIL_BF16, CEIL_FP32, &mhz), (double)NAN, 0,
+	         "T4: no bf16");
+}
+
 /* Published = rate x SMs x clock within 1 %, or the row says why not. */
 static void check_figure(const struct ceil_part *part, const struct ceil_published *p)
 {
-	const enum ceil_market market = ceil_market_of(part->match);
-	const bool geforce = strstr(part->name, "RTX") && !strstr(part->name, "PRO");
 	const struct ceil_rate *rate =
-		ceil_rate_find(part, part->cc, geforce ? CEIL_GEFORCE : market, p->resource, p->in,
+		ceil_rate_find(part, part->cc, ceil_part_market(part), p->resource, p->in,
 	                       p->acc == CEIL_NODTYPE ? CEIL_FP32 : p->acc);
 	const double computed = rate ? rate->per_clk_sm * part->sm_count * p->mhz * 1e-6 : 0.0;
 	const double off = fabs(computed / p->tflops - 1.0);
@@ -284,6 +301,7 @@ int main(void)
 	test_absent();
 	test_host();
 	test_names();
+	test_part_peaks();
 	test_tables();
 	return done_testing();
 }

@@ -55,6 +55,13 @@ const char *ceil_market_name(enum ceil_market m)
 	return (unsigned)m < sizeof(names) / sizeof(names[0]) ? names[m] : "";
 }
 
+enum ceil_market ceil_part_market(const struct ceil_part *part)
+{
+	const bool rtx = strncmp(part->name, "RTX ", 4) == 0;
+
+	return rtx && !strstr(part->name, "PRO") ? CEIL_GEFORCE : ceil_market_of(part->name);
+}
+
 static bool part_is(const struct ceil_part *part, const struct ceil_device_props *d)
 {
 	const bool geforce = ceil_market_of(d->name) == CEIL_GEFORCE;
@@ -151,6 +158,19 @@ const struct ceil_published *ceil_published_find(const struct ceil_part *part,
 			return p;
 	}
 	return NULL;
+}
+
+double ceil_part_peak(const struct ceil_part *part, enum ceil_dtype in, enum ceil_dtype acc,
+                      double *ret_mhz)
+{
+	const struct ceil_rate *rate =
+		ceil_rate_find(part, part->cc, ceil_part_market(part), CEIL_R_TENSOR, in, acc);
+
+	*ret_mhz = (double)NAN;
+	if (!rate || part->sm_count <= 0)
+		return (double)NAN;
+	*ret_mhz = known(rate->resource == CEIL_R_FMA ? part->vector_mhz : part->tensor_mhz);
+	return rate->per_clk_sm * part->sm_count * *ret_mhz * 1e-6;
 }
 
 static void compute_peak(const struct ceil_variant *v, const struct ceil_device_props *d,

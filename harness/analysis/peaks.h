@@ -77,6 +77,10 @@ enum ceil_market ceil_market_of(const char *device_name);
 
 const char *ceil_market_name(enum ceil_market m);
 
+/* ceil_part_market - of a part of the table: "RTX 4090" is a GeForce card, "RTX PRO 6000" is not.
+ */
+enum ceil_market ceil_part_market(const struct ceil_part *part);
+
 /*
  * ceil_rate_find - the rate of a type: the part's own, else its architecture's, else NULL.
  * @part: or NULL. e5m2 runs at the rate of e4m3. Where no tensor core takes fp64 or fp32, the
@@ -90,6 +94,14 @@ const struct ceil_rate *ceil_rate_find(const struct ceil_part *part, int cc,
 const struct ceil_published *ceil_published_find(const struct ceil_part *part,
                                                  enum ceil_resource resource, enum ceil_dtype in,
                                                  enum ceil_dtype acc);
+
+/*
+ * ceil_part_peak - what rates, SMs and the clock of the datasheet's other figures give for a type
+ * whose own figure is not published, in TFLOP/s or TOP/s.
+ * @ret_mhz: that clock. Return: NAN if any of them is unknown; *ret_mhz too.
+ */
+double ceil_part_peak(const struct ceil_part *part, enum ceil_dtype in, enum ceil_dtype acc,
+                      double *ret_mhz);
 
 /*
  * ceil_peak_of - the peaks of a variant on a device.

@@ -11,11 +11,15 @@
 #include <string.h>
 #include <strings.h>
 
+/* What a training sums in. */
+static enum ceil_dtype sums_of(enum ceil_dtype t)
+{
+	return t == CEIL_FP64 ? CEIL_FP64 : t == CEIL_INT8 ? CEIL_INT32 : CEIL_FP32;
+}
+
 static const struct ceil_published *figure_of(const struct ceil_part *part, enum ceil_dtype t)
 {
-	const enum ceil_dtype acc = t == CEIL_FP64   ? CEIL_FP64
-	                            : t == CEIL_INT8 ? CEIL_INT32
-	                                             : CEIL_FP32;
+	const enum ceil_dtype acc = sums_of(t);
 	const struct ceil_published *f = ceil_published_find(part, CEIL_R_TENSOR, t, acc);
 
 	return f ? f : ceil_published_find(part, CEIL_R_FMA, t, acc);
@@ -77,6 +81,21 @@ static enum ceil_status find_part(const char *typed, enum ceil_dtype t,
 	return CEIL_OK;
 }
 
+/* Where no figure is published, rate x SMs x clock stands for it under its own name. */
+static bool take_part_theoretical(struct ceil_mfu_call *c, const struct ceil_part *part)
+{
+	double mhz;
+	const double peak = ceil_part_peak(part, c->dtype, sums_of(c->dtype), &mhz);
+
+	if (!(peak > 0.0))
+		return false;
+	if (c->row)
+		return true; /* the file's own is of the very device */
+	c->page.in.peak_tflops[CEIL_BY_THEORETICAL] = peak;
+	c->page.peak_mhz[CEIL_BY_THEORETICAL] = mhz;
+	return true;
+}
+
 static enum ceil_status take_part(struct ceil_mfu_call *c, struct ceil_error *err)
 {
 	const struct ceil_part *part = NULL;
@@ -87,15 +106,15 @@ static enum ceil_status take_part(struct ceil_mfu_call *c, struct ceil_error *er
 	if (st != CEIL_OK)
 		return st;
 	f = figure_of(part, c->dtype);
-	if (!f || !(f->tflops > 0.0))
+	if (!f && !take_part_theoretical(c, part))
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "no %s figure is known for %s: give --peak-tflops",
 		                 ceil_dtype_info(c->dtype)->name, part->name);
 	if (c->row && !strstr(c->row->gpu_name, part->match))
 		fprintf(stderr, "gpuceil: warning: %s was measured on a %s, not on a %s\n",
 		        c->o.ceilings, c->row->gpu_name, part->name);
-	p->in.peak_tflops[CEIL_BY_DATASHEET] = f->tflops;
-	p->peak_mhz[CEIL_BY_DATASHEET] = f->mhz > 0.0 ? f->mhz : (double)NAN;
+	p->in.peak_tflops[CEIL_BY_DATASHEET] = f ? f->tflops : (double)NAN;
+	p->peak_mhz[CEIL_BY_DATASHEET] = f && f->mhz > 0.0 ? f->mhz : (double)NAN;
 	ceil_append(p->peak_source, sizeof(p->peak_source), "%s%s, %s dense",
 	            p->peak_source[0] ? "; datasheet of " : "", part->name,
 	            ceil_dtype_info(c->dtype)->name);
