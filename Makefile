@@ -45,6 +45,11 @@ dist: ## Build for every GPU and pack a tarball that needs nothing installed
 	+$(build) ship BUILD=$(DIST_BUILD) CUDA_ARCHS="$(or $(CUDA_ARCHS),all)"
 	@scripts/dist.sh $(DIST_BUILD)
 
+demo: ## Show GPU-Util beside the truth: live, or a recording where there is no GPU (ARGS="--plain")
+	@DEPS=0 scripts/deps.sh
+	+$(build) program
+	@$(BUILD)/gpuceil demo --else-replay results/reference/h200/utilization-series.csv $(ARGS)
+
 test: deps ## Set up, build, and run the tests; no GPU needed (TESTS="t_csv": only these)
 	+$(build) program tests
 	@BUILD=$(BUILD) JOBS=$(JOBS) tests/run $$($(MAKE) -s -f scripts/build.mk list-tests)
@@ -84,4 +89,4 @@ help: ## List the targets
 	@echo 'Options: CUDA_ARCHS="80 90a" or all (default: the GPUs here), CUDA_HOME=DIR, CUDA=0 (host'
 	@echo 'part only), CC=clang, BUILD=DIR, WERROR=-Werror, DEPS=0 (install nothing), V=1 (show commands).'
 
-.PHONY: all bench install dist test test-gpu build-tests lint format check-asan check-tsan deps clean help
+.PHONY: all bench demo install dist test test-gpu build-tests lint format check-asan check-tsan deps clean help

@@ -13,11 +13,16 @@ enum { LAUNCHES = 512 };
 /* A graph of so many empty kernels is some 0.8 ms of work for one call. */
 enum { GRAPH_NODES = 1024, GRAPH_LAUNCHES = 4 };
 enum { STREAM_LAUNCHES = 4, GEMM_LAUNCHES = 4 };
-/* Of a storm: what one stream gets in a step. */
+/* Of a storm: what one stream gets in a step, and how long a kernel is whose blocks can tell. */
 #define STORM_NS       UINT64_C(4000000)
+#define STORM_TELLS_NS UINT64_C(100000)
 #define STORM_LAUNCHES UINT64_C(128)
 
-/* The launch with its blocks telling, if they shall. */
+/*
+ * The launch with its blocks telling, if they shall. Not for blocks of a microsecond: a
+ * multiprocessor is in use before their first instruction and after their last for about as long as
+ * they run.
+ */
 static struct ceil_launch telling(struct ceil_stage *s)
 {
 	struct ceil_launch l = s->launch;
@@ -26,7 +31,7 @@ static struct ceil_launch telling(struct ceil_stage *s)
 	return l;
 }
 
-/* count launches of one kernel, each with this work. */
+/* count launches of one kernel, each with this work; its blocks tell, if they shall. */
 static enum ceil_status repeat(struct ceil_stage *s, ceil_launch_fn fn, uint32_t count,
                                struct ceil_step_work each, struct ceil_step_work *ret_work,
                                struct ceil_error *err)
@@ -102,7 +107,7 @@ enum ceil_status ceil_util_step_storm(struct ceil_stage *s, struct ceil_step_wor
 	enum ceil_status st = CEIL_OK;
 
 	for (uint64_t i = 0; i < count && st == CEIL_OK; i++) {
-		struct ceil_launch l = telling(s);
+		struct ceil_launch l = s->value >= STORM_TELLS_NS ? telling(s) : s->launch;
 
 		l.stream[0] = s->launch.stream[i % streams];
 		st = ceil_util_spin(&l, err);
@@ -114,9 +119,15 @@ enum ceil_status ceil_util_step_storm(struct ceil_stage *s, struct ceil_step_wor
 enum ceil_status ceil_util_step_fill(struct ceil_stage *s, struct ceil_step_work *ret_work,
                                      struct ceil_error *err)
 {
-	const struct ceil_step_work each = {.bytes = 4.0 * (double)s->launch.n};
+	enum ceil_status st = CEIL_OK;
 
-	return repeat(s, ceil_util_fill, LAUNCHES, each, ret_work, err);
+	for (int i = 0; i < LAUNCHES && st == CEIL_OK; i++)
+		st = ceil_util_fill(&s->launch, err);
+	*ret_work = (struct ceil_step_work){
+		.bytes = 4.0 * (double)s->launch.n * LAUNCHES,
+		.launches = LAUNCHES,
+	};
+	return st;
 }
 
 enum ceil_status ceil_util_step_stream(struct ceil_stage *s, struct ceil_step_work *ret_work,

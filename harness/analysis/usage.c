@@ -209,8 +209,8 @@ static void check_expected(const struct ceil_scenario *sc, struct ceil_usage *u)
 	if (!sc->verdict || strcmp(sc->verdict, u->verdict) == 0)
 		return;
 	ceil_copy(u->expected, sizeof(u->expected), "no");
-	ceil_append(u->unexpected, sizeof(u->unexpected), "%sverdict %s",
-	            *u->unexpected ? "; not " : "not ", sc->verdict);
+	ceil_append(u->unexpected, sizeof(u->unexpected), "%sverdict %s, not %s",
+	            *u->unexpected ? "; " : "", u->verdict, sc->verdict);
 }
 
 void ceil_usage_of(const struct ceil_usage_row *rows, size_t count, const struct ceil_scenario *sc,
@@ -226,7 +226,7 @@ void ceil_usage_of(const struct ceil_usage_row *rows, size_t count, const struct
 	u.of_bytes_ceiling = u.gb_s / u.gb_s_ceiling;
 	if (strcmp(rows[count - 1].event, CEIL_USAGE_END) != 0) {
 		ceil_copy(u.status, sizeof(u.status), "cancelled");
-		ceil_copy(u.reason, sizeof(u.reason), "the recording ends in the middle of it");
+		ceil_copy(u.reason, sizeof(u.reason), "its end was not seen");
 	}
 	if (u.readings > 0) {
 		ceil_copy(u.verdict, sizeof(u.verdict), ceil_verdict_of(&u)->name);

@@ -58,8 +58,8 @@ struct ceil_usage {
 	char flops_ceiling[32], bytes_ceiling[32];
 	double power_w, sm_mhz, temp_c, pcie_tx_gb_s, pcie_rx_gb_s;
 	char verdict[24];
-	char expected[8];    /* yes, no; "" if nothing was expected */
-	char unexpected[96]; /* what was not as expected */
+	char expected[8];     /* yes, no; "" if nothing was expected */
+	char unexpected[128]; /* what was not as expected */
 	char status[12], reason[192];
 	char device[16], gpu_name[96], driver[48], recorded_utc[24], tool_version[32];
 	uint64_t sm_count, format_version;

@@ -165,8 +165,9 @@ static void fill_owner(struct live *l, const struct ceil_demo_point *p)
 	ceil_copy(o->device, sizeof(o->device), d->label);
 	ceil_copy(o->gpu_name, sizeof(o->gpu_name), d->name);
 	ceil_copy(o->driver, sizeof(o->driver), d->driver);
-	(void)snprintf(o->tool_version, sizeof(o->tool_version), "%s (%s)", ceil_version(),
-	               ceil_git_commit());
+	ceil_copy(o->tool_version, sizeof(o->tool_version), ceil_version());
+	if (*ceil_git_commit())
+		ceil_append(o->tool_version, sizeof(o->tool_version), " (%s)", ceil_git_commit());
 	ceil_copy(o->flops_ceiling, sizeof(o->flops_ceiling), sc->flops_ceiling);
 	ceil_copy(o->bytes_ceiling, sizeof(o->bytes_ceiling), sc->bytes_ceiling);
 	o->tflops_ceiling = ceil_demo_ceiling(&l->ceilings, sc->flops_ceiling);

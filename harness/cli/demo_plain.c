@@ -4,11 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "harness/output/grid.h"
 #include "harness/output/text.h"
 
-enum { WIDTH = 100, INDENT = 2 };
+/* The table is wide: where there is no terminal it need not be cut. */
+enum { WIDTH = 100, WIDEST = 140, INDENT = 2 };
 
 /* GPU-Util comes in whole percents; counters need more, since 0.08 % is a result. */
 static void percent(char *ret_text, size_t size, double ratio, int digits)
@@ -56,8 +58,10 @@ static void print_head(struct ceil_demo_plain *p, const struct ceil_usage_row *r
 	if (strcmp(p->scenario, row->scenario) == 0)
 		return;
 	ceil_copy(p->scenario, sizeof(p->scenario), row->scenario);
-	p->printed_s = -1;
+	p->printed_s = 0;
 	fprintf(p->f, "\n%s%s%s\n", row->scenario, sc ? ": " : "", sc ? sc->title : "");
+	if (strcmp(row->event, CEIL_USAGE_TICK) != 0)
+		return; /* it could not be played */
 	fprintf(p->f, "%5s %8s %8s %7s %7s %7s %9s %7s %8s %7s %6s %6s\n", "s", "GPU-Util",
 	        "SM-act.", "occup.", "tensor", "dram", "TFLOP/s", "of ceil", "GB/s", "of ceil", "W",
 	        "MHz");
@@ -144,8 +148,8 @@ static const struct ceil_grid_column columns[COLUMNS] = {
 	[SM_PM] = {"CUPTI", true, 9},
 	[SM_SELF] = {"self", true, 8},
 	[OCCUPANCY] = {"occ.", true, 3},
-	[TENSOR] = {"tensor", true, 0},
-	[DRAM] = {"dram", true, 0},
+	[TENSOR] = {"tensor", true, 2},
+	[DRAM] = {"dram", true, 1},
 	[TFLOPS] = {"TFLOP/s", true, 0},
 	[OF_FLOPS] = {"of ceil", true, 0},
 	[GBS] = {"GB/s", true, 0},
@@ -252,7 +256,7 @@ void ceil_demo_table(FILE *f, const struct ceil_demo_view *view)
 	if (view->done_count == 0)
 		return;
 	ceil_text_style_of(f, &style);
-	g.limit = style.columns < WIDTH ? style.columns : 132;
+	g.limit = isatty(fileno(f)) ? style.columns : WIDEST;
 	fputc('\n', f);
 	ceil_grid_print(f, &g);
 	for (size_t i = 0; i < view->done_count; i++) {

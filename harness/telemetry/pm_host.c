@@ -1,6 +1,7 @@
 /* The host half of PM sampling: loads CUPTI, and finds the counters of a chip that fit one pass. */
 #include "harness/telemetry/pm_inside.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,17 +142,20 @@ enum ceil_status ceil_pm_chips(struct ceil_pm_api *api, const char *const **ret_
 #define PEAK ".avg.pct_of_peak_sustained_elapsed"
 
 /*
- * The first five are DCGM's fields 1001 to 1005 by another road; the last gives the clock.
- * Source: metric descriptions of CUPTI 13.0; H200: equal to GPM within 0.1 point in steady load.
+ * By DCGM's fields 1001 to 1005, on another road, and the clock. SM-active is active over elapsed
+ * cycles, both means over the SMs: CUPTI's own percentage divides by the cycles of the fastest,
+ * and where the clocks of GPCs differ (1961 and 1980 MHz on an H200) it is 1 % low.
+ * Source: metric descriptions of CUPTI 13.0.
  */
-static const char *const metric_names[CEIL_PM_METRIC_COUNT] = {
-	[CEIL_PM_GR_ACTIVE] = "gr__cycles_active" PEAK,
-	[CEIL_PM_SM_ACTIVE] = "sm__cycles_active" PEAK,
-	[CEIL_PM_WARPS_ACTIVE] = "sm__warps_active" PEAK,
-	[CEIL_PM_TENSOR_ACTIVE] = "sm__pipe_tensor_cycles_active" PEAK,
-	[CEIL_PM_DRAM_ACTIVE] = "dram__throughput" PEAK,
-	[CEIL_PM_SM_MHZ] = "sm__cycles_elapsed.max.per_second",
+static const char *const metric_names[CEIL_PM_METRIC_COUNT][2] = {
+	[CEIL_PM_GR_ACTIVE] = {"gr__cycles_active" PEAK},
+	[CEIL_PM_SM_ACTIVE] = {"sm__cycles_active.avg", "sm__cycles_elapsed.avg"},
+	[CEIL_PM_WARPS_ACTIVE] = {"sm__warps_active" PEAK},
+	[CEIL_PM_TENSOR_ACTIVE] = {"sm__pipe_tensor_cycles_active" PEAK},
+	[CEIL_PM_DRAM_ACTIVE] = {"dram__throughput" PEAK},
+	[CEIL_PM_SM_MHZ] = {"sm__cycles_elapsed.max.per_second"},
 };
+_Static_assert((int)CEIL_PM_NAMES == (int)CEIL_PM_METRIC_COUNT + 1, "one of them has two");
 
 #define BIT(m) (1u << (m))
 #define ALL    (BIT(CEIL_PM_METRIC_COUNT) - 1u)
@@ -170,10 +174,26 @@ size_t ceil_pm_names(const struct ceil_pm_plan *plan, const char **ret_names)
 	size_t count = 0;
 
 	for (int i = 0; i < CEIL_PM_METRIC_COUNT; i++) {
-		if (plan->has[i])
-			ret_names[count++] = metric_names[i];
+		for (int k = 0; plan->has[i] && k < 2 && metric_names[i][k]; k++)
+			ret_names[count++] = metric_names[i][k];
 	}
 	return count;
+}
+
+void ceil_pm_values(const struct ceil_pm_plan *plan, const double *raw,
+                    double ret_values[CEIL_PM_METRIC_COUNT])
+{
+	for (int i = 0; i < CEIL_PM_METRIC_COUNT; i++) {
+		ret_values[i] = (double)NAN;
+		if (!plan->has[i])
+			continue;
+		if (metric_names[i][1]) {
+			ret_values[i] = raw[0] / raw[1]; /* no cycle elapsed: NAN */
+			raw += 2;
+		} else {
+			ret_values[i] = *raw++ * (i == CEIL_PM_SM_MHZ ? 1e-6 : 0.01);
+		}
+	}
 }
 
 static enum ceil_status make_image(struct ceil_pm_api *api, struct ceil_pm_plan *plan,
@@ -212,7 +232,7 @@ static enum ceil_status make_image(struct ceil_pm_api *api, struct ceil_pm_plan 
 static enum ceil_status add_metrics(struct ceil_pm_api *api, struct ceil_pm_plan *plan,
                                     struct ceil_error *err)
 {
-	const char *names[CEIL_PM_METRIC_COUNT];
+	const char *names[CEIL_PM_NAMES];
 	CUpti_Profiler_Host_ConfigAddMetrics_Params add = {
 		.structSize = CUpti_Profiler_Host_ConfigAddMetrics_Params_STRUCT_SIZE,
 		.pHostObject = plan->host,

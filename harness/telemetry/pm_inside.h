@@ -59,8 +59,16 @@ struct ceil_pm_api {
 CEIL_MUST_CHECK enum ceil_status ceil_pm_check(const struct ceil_pm_api *api, CUptiResult r,
                                                const char *what, struct ceil_error *err);
 
-/* ceil_pm_names - the metrics of a plan by CUPTI's names, CEIL_PM_METRIC_COUNT at most. */
+/* CUPTI metrics of one of ours: SM-active is a quotient of two. */
+enum { CEIL_PM_NAMES = CEIL_PM_METRIC_COUNT + 1 };
+
+/* ceil_pm_names - the metrics of a plan by CUPTI's names, CEIL_PM_NAMES at most. */
 size_t ceil_pm_names(const struct ceil_pm_plan *plan, const char **ret_names);
+
+/* ceil_pm_values - ours from CUPTI's values in the order of ceil_pm_names; NAN what is not there.
+ */
+void ceil_pm_values(const struct ceil_pm_plan *plan, const double *raw,
+                    double ret_values[CEIL_PM_METRIC_COUNT]);
 
 #endif
 #endif

@@ -5,14 +5,20 @@
 #include <stdlib.h>
 
 #include "harness/base/alloc.h"
+#include "harness/base/clock.h"
 
 #ifdef CEIL_HAVE_CUPTI_PM
 
-/* A millisecond; without a trigger by time so many cycles of the system clock, 1 to 2 GHz. */
-#define SAMPLE_NS     UINT64_C(1000000)
-#define SAMPLE_CYCLES UINT64_C(1500000)
-/* What the hardware may hold between two readings, and samples of one reading: two seconds. */
-#define HARDWARE_BYTES ((size_t)32 << 20)
+/* 2 ms; without a trigger by time so many cycles of the system clock, 1 to 2 GHz. */
+#define SAMPLE_NS     UINT64_C(2000000)
+#define SAMPLE_CYCLES UINT64_C(3000000)
+/*
+ * The hardware's buffer fills up although it is read: a sample took 3 KiB on an H200, and nothing
+ * came any more when it was full. Sampling is begun anew (2 ms) long before that.
+ */
+#define HARDWARE_BYTES ((size_t)64 << 20)
+#define ANEW_NS        (10 * (uint64_t)CEIL_NS_PER_S)
+/* Samples of one reading: four seconds of them. */
 enum { MAX_SAMPLES = 2048 };
 
 struct ceil_pm_sampling {
@@ -20,6 +26,7 @@ struct ceil_pm_sampling {
 	struct ceil_pm_plan plan;
 	CUpti_PmSampling_Object *object;
 	bool started;
+	uint64_t started_ns;
 	uint8_t *data; /* counter data image */
 	size_t data_bytes;
 	uint8_t *availability;
@@ -81,7 +88,7 @@ static enum ceil_status enable(struct ceil_pm_sampling *s, int ordinal, struct c
 	c.samplingInterval = s->plan.by_cycles ? SAMPLE_CYCLES : SAMPLE_NS;
 	c.triggerMode = s->plan.by_cycles ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL
 	                                  : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
-	c.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
+	c.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST;
 	return ceil_pm_check(s->api, s->api->set_config(&c), "configuration", err);
 }
 
@@ -99,7 +106,7 @@ static enum ceil_status clear_data(struct ceil_pm_sampling *s, struct ceil_error
 
 static enum ceil_status make_data(struct ceil_pm_sampling *s, struct ceil_error *err)
 {
-	const char *names[CEIL_PM_METRIC_COUNT];
+	const char *names[CEIL_PM_NAMES];
 	CUpti_PmSampling_GetCounterDataSize_Params p = PARAMS(PmSampling_GetCounterDataSize);
 	enum ceil_status st;
 
@@ -115,11 +122,32 @@ static enum ceil_status make_data(struct ceil_pm_sampling *s, struct ceil_error 
 	return s->data ? clear_data(s, err) : CEIL_E_NOMEM;
 }
 
+static enum ceil_status begin(struct ceil_pm_sampling *s, struct ceil_error *err)
+{
+	CUpti_PmSampling_Start_Params p = PARAMS(PmSampling_Start);
+	enum ceil_status st;
+
+	p.pPmSamplingObject = s->object;
+	st = ceil_pm_check(s->api, s->api->start(&p), "starting", err);
+	s->started = st == CEIL_OK;
+	s->started_ns = ceil_now_ns();
+	return st;
+}
+
+static void end(struct ceil_pm_sampling *s)
+{
+	CUpti_PmSampling_Stop_Params p = PARAMS(PmSampling_Stop);
+
+	p.pPmSamplingObject = s->object;
+	if (s->started)
+		(void)s->api->stop(&p); /* nothing can be done about a failure */
+	s->started = false;
+}
+
 enum ceil_status ceil_pm_start(struct ceil_pm_api *api, int ordinal,
                                struct ceil_pm_sampling **ret_sampling, struct ceil_error *err)
 {
 	struct ceil_pm_sampling *s = ceil_alloc(1, sizeof(*s), err);
-	CUpti_PmSampling_Start_Params start = PARAMS(PmSampling_Start);
 	enum ceil_status st;
 
 	if (!s)
@@ -130,30 +158,24 @@ enum ceil_status ceil_pm_start(struct ceil_pm_api *api, int ordinal,
 		st = enable(s, ordinal, err);
 	if (st == CEIL_OK)
 		st = make_data(s, err);
-	if (st == CEIL_OK) {
-		start.pPmSamplingObject = s->object;
-		st = ceil_pm_check(api, api->start(&start), "starting", err);
-	}
+	if (st == CEIL_OK)
+		st = begin(s, err);
 	if (st != CEIL_OK) {
 		ceil_pm_stop(s);
 		return st;
 	}
-	s->started = true;
 	*ret_sampling = s;
 	return CEIL_OK;
 }
 
 void ceil_pm_stop(struct ceil_pm_sampling *s)
 {
-	CUpti_PmSampling_Stop_Params stop = PARAMS(PmSampling_Stop);
 	CUpti_PmSampling_Disable_Params disable = PARAMS(PmSampling_Disable);
 
 	if (!s)
 		return;
-	stop.pPmSamplingObject = s->object;
+	end(s);
 	disable.pPmSamplingObject = s->object;
-	if (s->started)
-		(void)s->api->stop(&stop); /* nothing can be done about a failure */
 	if (s->object)
 		(void)s->api->disable(&disable);
 	ceil_pm_plan_done(s->api, &s->plan);
@@ -200,34 +222,40 @@ static bool evaluate(struct ceil_pm_sampling *s, size_t index, const char **name
 	return s->api->host_evaluate(&p) == CUPTI_SUCCESS;
 }
 
-void ceil_pm_read(struct ceil_pm_sampling *s, double ret_values[CEIL_PM_METRIC_COUNT])
+/* Means of the samples that are there; sums and counts by metric of ours. */
+static void add_up(struct ceil_pm_sampling *s, size_t samples, double *sum, size_t *used)
 {
-	const char *names[CEIL_PM_METRIC_COUNT];
+	const char *names[CEIL_PM_NAMES];
 	const size_t count = ceil_pm_names(&s->plan, names);
-	const size_t samples = decode(s);
-	double sum[CEIL_PM_METRIC_COUNT] = {0}, one[CEIL_PM_METRIC_COUNT];
-	size_t used[CEIL_PM_METRIC_COUNT] = {0}, at = 0;
 
 	for (size_t i = 0; i < samples; i++) {
-		if (!evaluate(s, i, names, count, one))
+		double raw[CEIL_PM_NAMES], values[CEIL_PM_METRIC_COUNT];
+
+		if (!evaluate(s, i, names, count, raw))
 			continue;
-		for (size_t k = 0; k < count; k++) {
-			if (!isfinite(one[k]))
+		ceil_pm_values(&s->plan, raw, values);
+		for (int m = 0; m < CEIL_PM_METRIC_COUNT; m++) {
+			if (!isfinite(values[m]))
 				continue;
-			sum[k] += one[k];
-			used[k]++;
+			sum[m] += values[m];
+			used[m]++;
 		}
 	}
-	for (int m = 0; m < CEIL_PM_METRIC_COUNT; m++) {
-		const double scale = m == CEIL_PM_SM_MHZ ? 1e-6 : 0.01;
+}
 
-		ret_values[m] = (double)NAN;
-		if (!s->plan.has[m])
-			continue;
-		if (used[at])
-			ret_values[m] = scale * sum[at] / (double)used[at];
-		at++;
-	}
+void ceil_pm_read(struct ceil_pm_sampling *s, double ret_values[CEIL_PM_METRIC_COUNT])
+{
+	double sum[CEIL_PM_METRIC_COUNT] = {0};
+	size_t used[CEIL_PM_METRIC_COUNT] = {0};
+	const size_t samples = s->started ? decode(s) : 0;
+
+	add_up(s, samples, sum, used);
+	for (int m = 0; m < CEIL_PM_METRIC_COUNT; m++)
+		ret_values[m] = used[m] ? sum[m] / (double)used[m] : (double)NAN;
+	if (ceil_now_ns() - s->started_ns < ANEW_NS)
+		return;
+	end(s);
+	(void)begin(s, /* err= */ NULL); /* a failure shows as values that are not there */
 }
 
 #else

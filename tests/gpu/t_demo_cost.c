@@ -1,0 +1,196 @@
+/* What watching costs: a loop of matrix products with all counters and the view on, and without. */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness/base/clock.h"
+#include "harness/cli/demo.h"
+#include "harness/cli/inventory.h"
+#include "harness/device/cublaslt.h"
+#include "harness/device/cuda.h"
+#include "harness/telemetry/sampler.h"
+#include "tests/tap.h"
+
+/*
+ * A pair is two stretches of some 0.2 s, one of them watched, in turn the first or the second. The
+ * operands are zeros: the power limit then does not move the clock, which would hide the cost.
+ */
+enum { PAIRS = 100, PRODUCTS = 120, N = 8192 };
+#define LIMIT   0.002
+#define WAIT_NS UINT64_C(20000000000)
+
+struct rig {
+	struct ceil_inventory inv;
+	struct ceil_device *dev;
+	struct ceil_launch l;
+	struct ceil_lt_plan *plan;
+	struct ceil_demo_view view;
+	struct ceil_demo_plain plain;
+	uint64_t rows;
+};
+
+/* ---- what watches */
+
+static void no_notes(struct ceil_show *show, char *ret_text, size_t size)
+{
+	(void)show;
+	ceil_copy(ret_text, size, "");
+}
+
+static void on_row(void *user, const struct ceil_telemetry_row *t)
+{
+	struct rig *r = user;
+	struct ceil_show show = {.notes = no_notes};
+	struct ceil_usage_row row;
+	struct ceil_error err = {CEIL_OK, ""};
+	bool finished = false;
+
+	ceil_table_clear(&ceil_usage_series_table, &row);
+	ceil_copy(row.scenario, sizeof(row.scenario), "gemm");
+	ceil_copy(row.event, sizeof(row.event), CEIL_USAGE_TICK);
+	row.seconds = t->seconds;
+	row.scenario_s = t->seconds;
+	row.gpu_util = t->value[ceil_source_value_index("gpu_util")];
+	row.sm_active = t->value[ceil_source_value_index("sm_active")];
+	row.pm_sm_active = t->value[ceil_source_value_index("pm_sm_active")];
+	if (ceil_demo_view_add(&r->view, &row, &finished, &err) == CEIL_OK)
+		ceil_demo_plain_row(&r->plain, &show, &row);
+	r->rows++;
+}
+
+static struct ceil_sampler *watch(struct rig *r)
+{
+	const struct ceil_source_target t = {
+		.device = "gpu0",
+		.uuid = r->dev->props.uuid,
+		.pci_bus_id = r->dev->props.pci_bus_id,
+		.nvml = r->inv.found[0].gpu,
+		.counters = true,
+	};
+	const struct ceil_sampler_options o = {.row = on_row, .user = r};
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_sampler *s = NULL;
+
+	if (ceil_sampler_open(&t, 1, &o, &s, &err) != CEIL_OK)
+		ok(false, "the sampler: %s", err.text);
+	for (size_t i = 0; s && ceil_sources[i]; i++) {
+		if (r->rows == 0 && *ceil_sampler_reason(s, i))
+			printf("# %s\n", ceil_sampler_reason(s, i));
+	}
+	return s;
+}
+
+/* ---- the loop */
+
+static bool set_up(struct rig *r, struct ceil_error *err)
+{
+	const struct ceil_lt_desc d = {
+		.types = {CEIL_BF16, CEIL_BF16, CEIL_FP32, CEIL_BF16},
+		.trans_a = true,
+		.m = N,
+		.n = N,
+		.k = N,
+		.workspace_bytes = 64 << 20,
+	};
+	struct ceil_buffer b = {.memory = CEIL_MEM_DEVICE,
+	                        .dtype = CEIL_BF16,
+	                        .numa_node = -1,
+	                        .bytes = (uint64_t)N * N * 2};
+	uint32_t candidates;
+
+	if (r->dev->backend->bind(r->dev, &r->l, err) != CEIL_OK)
+		return false;
+	for (int i = 0; i < 4; i++) {
+		if (r->dev->backend->alloc(r->dev, &b, &r->l.buf[i], err) != CEIL_OK ||
+		    r->dev->backend->fill(r->dev, &b, r->l.buf[i], i, CEIL_ZEROS, 1, err) !=
+		            CEIL_OK)
+			return false;
+	}
+	r->l.m = N;
+	r->l.n = N;
+	r->l.k = N;
+	if (ceil_lt_plan_open(&d, &r->plan, &candidates, err) != CEIL_OK)
+		return false;
+	r->l.state = r->plan;
+	return true;
+}
+
+static double products_ns(struct rig *r)
+{
+	const struct ceil_backend *b = r->dev->backend;
+	struct ceil_error err = {CEIL_OK, ""};
+	enum ceil_status st = b->mark(r->dev, 0, 0, &err);
+	double ns = (double)NAN;
+
+	for (int i = 0; i < PRODUCTS && st == CEIL_OK; i++)
+		st = ceil_lt_launch(&r->l, &err);
+	if (st == CEIL_OK)
+		st = b->mark(r->dev, 0, 1, &err);
+	if (st == CEIL_OK)
+		st = b->sync(r->dev, WAIT_NS, &err);
+	if (st == CEIL_OK)
+		st = b->elapsed_ns(r->dev, 0, 1, &ns, &err);
+	if (st != CEIL_OK)
+		ok(false, "products: %s", err.text);
+	return ns;
+}
+
+static double watched_ns(struct rig *r)
+{
+	struct ceil_sampler *s = watch(r);
+	const double ns = products_ns(r);
+
+	if (!ceil_sampler_close(s))
+		ok(false, "the sampler ends");
+	return ns;
+}
+
+static void measure(struct rig *r)
+{
+	double sum = 0, squares = 0, mean, error;
+
+	(void)products_ns(r);
+	(void)products_ns(r);
+	for (int i = 0; i < PAIRS; i++) {
+		const double first = i % 2 ? watched_ns(r) : products_ns(r);
+		const double second = i % 2 ? products_ns(r) : watched_ns(r);
+		const double cost = i % 2 ? first / second - 1 : second / first - 1;
+
+		sum += cost;
+		squares += cost * cost;
+	}
+	mean = sum / PAIRS;
+	error = sqrt((squares / PAIRS - mean * mean) / (PAIRS - 1));
+	printf("# %d pairs: watched %+.4f %% (standard error %.4f %%), upper 95 %% bound %.4f %%; "
+	       "%llu rows\n",
+	       PAIRS, 100 * mean, 100 * error, 100 * (mean + 1.645 * error),
+	       (unsigned long long)r->rows);
+	ok(mean + 1.645 * error < LIMIT, "watching costs less than 0.2 %%");
+	ok(r->rows > PAIRS, "and it did watch");
+}
+
+int main(void)
+{
+	const struct ceil_inventory_options o = {.backend = "cuda", .busy = CEIL_BUSY_RUN};
+	static struct rig r;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	if (getenv("GPUCEIL_TEST_SMALL"))
+		skip_all("a sanitizer slows what is to be measured");
+	if (ceil_inventory_open(&o, &r.inv, &err) != CEIL_OK || r.inv.found_count == 0)
+		skip_all("no GPU");
+	r.plain.f = fopen("/dev/null", "w");
+	if (ceil_inventory_device(&r.inv.found[0], &r.dev, &err) != CEIL_OK || !set_up(&r, &err) ||
+	    !r.plain.f)
+		ok(false, "set-up: %s", err.text);
+	else
+		measure(&r);
+	ceil_lt_plan_close(r.plan);
+	if (r.dev)
+		r.dev->backend->close(r.dev);
+	ceil_demo_view_done(&r.view);
+	ceil_inventory_close(&r.inv);
+	return done_testing();
+}
