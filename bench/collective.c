@@ -311,13 +311,18 @@ static enum ceil_status first_call(struct state *s, const struct ceil_launch *l,
 	const bool pairs =
 		s->call.operation == CEIL_ALL_TO_ALL || s->call.operation == CEIL_SEND_RECV;
 	const bool logs = s->team->rank == 0;
+	char meeting = 0;
 	enum ceil_status st;
 
 	if (logs)
 		ceil_nccl_log_begin(k->log, s->comm);
-	st = ceil_nccl_start(s->comm, &s->call, l->stream[0], err);
+	/* The log is the process's: nobody calls NCCL while it is switched. */
+	st = ceil_team_follow(s->team, &meeting, sizeof(meeting), err);
+	if (st == CEIL_OK)
+		st = ceil_nccl_start(s->comm, &s->call, l->stream[0], err);
 	if (st == CEIL_OK)
 		st = ceil_nccl_settle(s->comm, err);
+	st = ceil_team_agree(s->team, st, err);
 	if (logs)
 		ceil_nccl_log_end(k->log, s->comm, s->ran, sizeof(s->ran));
 	if (s->team->size == 1)

@@ -37,8 +37,8 @@ struct ceil_nccl_comm {
 	struct ceil_device *dev;
 	unsigned rank, size;
 	uint64_t timeout_ns;
-	pthread_mutex_t lock; /* of handle: the watchdog may take it away */
-	void *handle;         /* NULL once it is aborted */
+	pthread_mutex_t lock;   /* of asking handle: the watchdog may take it away */
+	_Atomic(void *) handle; /* NULL once it is aborted */
 	bool failed;
 	atomic_ullong deadline_ns; /* when the watchdog aborts; 0: nothing is under way */
 	atomic_bool aborted, leave;

@@ -63,7 +63,11 @@ static enum ceil_status take_failure(struct ceil_team *t, const int *status, uin
 			st = CEIL_E_DEVICE;
 		if (status[t->rank] != CEIL_OK)
 			st = (enum ceil_status)status[t->rank];
-		st = ceil_fail(err, st, "rank %u: %s", first, all[first].text);
+		/* What was common before has its rank already. */
+		if (strncmp(all[first].text, "rank ", 5) == 0)
+			st = ceil_fail(err, st, "%s", all[first].text);
+		else
+			st = ceil_fail(err, st, "rank %u: %s", first, all[first].text);
 	}
 	free(all);
 	return st;
@@ -229,6 +233,9 @@ static enum ceil_status local_gather(struct ceil_team *t, const void *mine, void
 	if (bytes > CEIL_TEAM_BYTES)
 		return ceil_fail(err, CEIL_E_USAGE, "a team exchanges %d bytes at most, not %zu",
 		                 CEIL_TEAM_BYTES, bytes);
+	if (atomic_load(&m->broken))
+		return ceil_fail(err, CEIL_E_DEVICE,
+		                 "another GPU of this process did not come before");
 	memcpy(m->slots + (size_t)t->rank * CEIL_TEAM_BYTES, mine, bytes);
 	st = barrier(m, timeout_ns, err);
 	if (st != CEIL_OK)

@@ -2,6 +2,7 @@
 #include "harness/base/value.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,14 +36,16 @@ struct world {
 };
 
 struct comm {
+	struct comm *next; /* of the aborted ones */
 	struct world *world;
 	int rank;
 };
 
 static struct world *worlds;
+static struct comm *aborted;
 static pthread_mutex_t worlds_lock = PTHREAD_MUTEX_INITIALIZER;
 static int next_id;
-static bool logging;
+static atomic_bool logging;
 
 /* Communicators that are open, and how many were aborted; tests look at them. */
 int fake_nccl_open, fake_nccl_aborted;
@@ -227,8 +230,10 @@ FAKE(int, ncclCommAbort, void *comm)
 	pthread_mutex_lock(&worlds_lock);
 	fake_nccl_aborted++;
 	fake_nccl_open--;
+	c->next = aborted; /* kept: another thread may still be inside of a call */
+	aborted = c;
 	pthread_mutex_unlock(&worlds_lock);
-	return OK; /* leaks: another thread may still be inside of a call */
+	return OK;
 }
 
 FAKE(int, ncclCommGetAsyncError, void *comm, int *code)
