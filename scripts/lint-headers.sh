@@ -8,15 +8,18 @@ cuda_inc=${CUDA_HOME:-/usr/local/cuda}/include
 bad=0
 guards=
 
-# alone COMPILER STANDARD HEADER. A second include must change nothing.
+# A header of CUPTI's includes C++'s <string>: C gets an empty one, as in scripts/build.mk.
+string="-isystem harness/telemetry/pm_include"
+
+# alone COMPILER STANDARD HEADER LANGUAGE OPTIONS. A second include must change nothing.
 alone() {
 	printf '#include "%s"\n#include "%s"\nextern int ceil_alone;\n' "$3" "$3" |
-		"$1" -std="$2" -D_GNU_SOURCE -I. -isystem "$cuda_inc" $warn -fsyntax-only \
+		"$1" -std="$2" -D_GNU_SOURCE -I. $5 -isystem "$cuda_inc" $warn -fsyntax-only \
 			-x "$4" - 2>&1
 }
 
 for h in $(find harness bench kernels tests -name '*.h' | sort); do
-	if ! text=$(alone "$cc" c17 "$h" c); then
+	if ! text=$(alone "$cc" c17 "$h" c "$string"); then
 		echo "$text" | head -n 5 | sed 's/^/  /'
 		echo "  $h: does not compile alone"
 		bad=1
@@ -36,7 +39,7 @@ if [ -n "$twice" ]; then
 	bad=1
 fi
 for h in $(find kernels -name '*.h' | sort); do
-	if ! text=$(alone "${CXX:-g++}" c++17 "$h" c++); then
+	if ! text=$(alone "${CXX:-g++}" c++17 "$h" c++ ""); then
 		echo "$text" | head -n 5 | sed 's/^/  /'
 		echo "  $h: is no C++17, which nvcc needs"
 		bad=1
