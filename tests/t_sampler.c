@@ -251,7 +251,7 @@ static void test_no_memory(struct ceil_nvml *n)
 		ceil_alloc_fail_at(0);
 	}
 	is_int(st, CEIL_OK, "it opens once there is memory");
-	is_int(k, 4, "three allocations, each of which may fail");
+	ok(k > 5, "%ld allocations, each of which may fail, those of the sources too", k - 1);
 	ok(ceil_sampler_close(s), "it ends, without anyone who wants rows");
 }
 

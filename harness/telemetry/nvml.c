@@ -536,32 +536,55 @@ static const struct ceil_nvml_state no_state = {
 	.pcie_width = -1,
 };
 
-/* What GetFieldValues gives in one call, with the older function where a field is missing. */
+/*
+ * Each value costs a call into the driver, some 0.3 ms where its firmware answers: what is only a
+ * fallback is asked only where the newer one is missing.
+ */
+static double field_alone(const struct ceil_nvml_gpu *g, unsigned id)
+{
+	double value;
+
+	ceil_nvml_get_fields(g, &id, 1, 0, &value);
+	return value;
+}
+
+static double read_energy_mj(const struct ceil_nvml_gpu *g)
+{
+	const double mj = read_u64(g, g->api->energy);
+
+	return isnan(mj) ? field_alone(g, CEIL_NV_FI_ENERGY) : mj;
+}
+
+static double read_power_mw(const struct ceil_nvml_gpu *g, double average_mw)
+{
+	const double mw = isnan(average_mw) ? ceil_nvml_get_unsigned(g, g->api->power) : average_mw;
+
+	return isnan(mw) ? field_alone(g, CEIL_NV_FI_POWER_INSTANT) : mw;
+}
+
+/* What GetFieldValues gives in one call, with the older way where a field is missing. */
 static void read_counters(const struct ceil_nvml_gpu *g, struct ceil_nvml_state *s)
 {
-	enum { AVERAGE, INSTANT, ENERGY, CAP, THERMAL, SW_THERMAL, HW_THERMAL, HW_BRAKE, COUNT };
+	enum { AVERAGE, CAP, SW_THERMAL, HW_THERMAL, HW_BRAKE, COUNT };
 	static const unsigned id[COUNT] = {
-		[AVERAGE] = CEIL_NV_FI_POWER_AVERAGE, [INSTANT] = CEIL_NV_FI_POWER_INSTANT,
-		[ENERGY] = CEIL_NV_FI_ENERGY,         [CAP] = CEIL_NV_FI_POWER_CAP,
-		[THERMAL] = CEIL_NV_FI_THERMAL,       [SW_THERMAL] = CEIL_NV_FI_SW_THERMAL,
-		[HW_THERMAL] = CEIL_NV_FI_HW_THERMAL, [HW_BRAKE] = CEIL_NV_FI_HW_BRAKE,
+		[AVERAGE] = CEIL_NV_FI_POWER_AVERAGE, [CAP] = CEIL_NV_FI_POWER_CAP,
+		[SW_THERMAL] = CEIL_NV_FI_SW_THERMAL, [HW_THERMAL] = CEIL_NV_FI_HW_THERMAL,
+		[HW_BRAKE] = CEIL_NV_FI_HW_BRAKE,
 	};
 	double v[COUNT];
 
-	_Static_assert((int)COUNT <= (int)CEIL_NVML_FIELDS, "read_fields has room for them");
+	_Static_assert((int)COUNT <= (int)CEIL_NVML_FIELDS, "there is room for them");
 	ceil_nvml_get_fields(g, id, COUNT, 0, v);
-	s->energy_j = either(read_u64(g, g->api->energy), v[ENERGY]) / 1e3;
-	s->power_w =
-		either(v[AVERAGE], either(ceil_nvml_get_unsigned(g, g->api->power), v[INSTANT])) /
-		1e3;
+	s->energy_j = read_energy_mj(g) / 1e3;
+	s->power_w = read_power_mw(g, v[AVERAGE]) / 1e3;
 	s->power_cap_ns = v[CAP];
-	s->thermal_ns = either(v[SW_THERMAL], v[THERMAL]);
+	s->thermal_ns = isnan(v[SW_THERMAL]) ? field_alone(g, CEIL_NV_FI_THERMAL) : v[SW_THERMAL];
 	s->hw_slowdown_ns = v[HW_THERMAL] + v[HW_BRAKE];
 	if (isnan(s->hw_slowdown_ns))
 		s->hw_slowdown_ns = either(v[HW_THERMAL], v[HW_BRAKE]);
 }
 
-void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state)
+void ceil_nvml_read_tick(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state)
 {
 	const struct ceil_nvml_api *api = gpu ? gpu->api : NULL;
 
@@ -575,10 +598,22 @@ void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state
 	ret_state->memory_mhz = read_clock(gpu, api->clock, CEIL_NV_CLOCK_MEMORY);
 	ret_state->temp_c = read_temperature(gpu);
 	read_utilization(gpu, &ret_state->gpu_util_ratio, &ret_state->memory_util_ratio);
+}
+
+void ceil_nvml_read_link(struct ceil_nvml_gpu *gpu, int *ret_gen, int *ret_width)
+{
+	*ret_gen = gpu && gpu->dev ? read_int(gpu, gpu->api->pcie_gen) : -1;
+	*ret_width = gpu && gpu->dev ? read_int(gpu, gpu->api->pcie_width) : -1;
+}
+
+void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state)
+{
+	ceil_nvml_read_tick(gpu, ret_state);
+	ceil_nvml_read_link(gpu, &ret_state->pcie_gen, &ret_state->pcie_width);
+	if (!gpu || !gpu->dev)
+		return;
 	ret_state->ecc_corrected = ceil_nvml_get_ecc(gpu, CEIL_NV_ECC_CORRECTED);
 	ret_state->ecc_uncorrected = ceil_nvml_get_ecc(gpu, CEIL_NV_ECC_UNCORRECTED);
-	ret_state->pcie_gen = read_int(gpu, api->pcie_gen);
-	ret_state->pcie_width = read_int(gpu, api->pcie_width);
 }
 
 int ceil_nvml_pids(struct ceil_nvml_gpu *gpu, unsigned *ret_pid, unsigned cap)

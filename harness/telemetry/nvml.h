@@ -104,6 +104,13 @@ void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info);
 /* ceil_nvml_read - a reading now; gpu may be NULL: all absent but at_ns. */
 void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state);
 
+/*
+ * ceil_nvml_read_tick - the same without error counters and PCIe link, for who reads often.
+ * ceil_nvml_read_link - generation and width of the PCIe link now; -1: not told.
+ */
+void ceil_nvml_read_tick(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state);
+void ceil_nvml_read_link(struct ceil_nvml_gpu *gpu, int *ret_gen, int *ret_width);
+
 /* ceil_nvml_health - counters and settings now; gpu may be NULL: all absent. */
 void ceil_nvml_health(struct ceil_nvml_gpu *gpu, struct ceil_nvml_health *ret_health);
 

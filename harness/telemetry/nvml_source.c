@@ -2,8 +2,10 @@
 #include "harness/telemetry/source.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "harness/base/alloc.h"
 #include "harness/telemetry/nvml.h"
 
 /* In the order in which read_values gives them. */
@@ -19,17 +21,33 @@ static const struct ceil_source_value values[] = {
 	{"power_cap_ns", "ns", "time held back by the power cap, since the driver was loaded"},
 	{"thermal_ns", "ns", "by temperature"},
 	{"hw_slowdown_ns", "ns", "by hardware: heat or the power supply"},
-	{"pcie_gen", "", "generation of the PCIe link now; idle cards let it drop"},
+	{"pcie_gen", "",
+         "generation of the PCIe link, looked at every second; idle cards let it drop"},
 	{"pcie_width", "", "its lanes"},
 };
 enum { VALUES = sizeof(values) / sizeof(values[0]) };
 
+/* A link changes seldom, and each look costs a call. */
+enum { LINK_TICKS = 10 };
+
+struct watched {
+	struct ceil_nvml_gpu *gpu;
+	unsigned ticks;
+	int pcie_gen, pcie_width;
+};
+
 static enum ceil_status open_gpu(const struct ceil_source_target *t, void **ret_state,
                                  struct ceil_error *err)
 {
+	struct watched *w;
+
 	if (!t->nvml)
 		return ceil_fail(err, CEIL_E_UNSUPPORTED, "NVML does not know this GPU");
-	*ret_state = t->nvml;
+	w = ceil_alloc(1, sizeof(*w), err);
+	if (!w)
+		return CEIL_E_NOMEM;
+	w->gpu = t->nvml;
+	*ret_state = w;
 	return CEIL_OK;
 }
 
@@ -40,14 +58,25 @@ static double known(int value)
 
 static void read_values(void *state, double *ret_values)
 {
+	struct watched *w = state;
 	struct ceil_nvml_state s;
 
-	ceil_nvml_read(state, &s);
-	const double v[] = {
-		s.sm_mhz,           s.memory_mhz,     s.power_w,           s.energy_j,
-		s.temp_c,           s.gpu_util_ratio, s.memory_util_ratio, s.throttle_bits,
-		s.power_cap_ns,     s.thermal_ns,     s.hw_slowdown_ns,    known(s.pcie_gen),
-		known(s.pcie_width)};
+	ceil_nvml_read_tick(w->gpu, &s);
+	if (w->ticks++ % LINK_TICKS == 0)
+		ceil_nvml_read_link(w->gpu, &w->pcie_gen, &w->pcie_width);
+	const double v[] = {s.sm_mhz,
+	                    s.memory_mhz,
+	                    s.power_w,
+	                    s.energy_j,
+	                    s.temp_c,
+	                    s.gpu_util_ratio,
+	                    s.memory_util_ratio,
+	                    s.throttle_bits,
+	                    s.power_cap_ns,
+	                    s.thermal_ns,
+	                    s.hw_slowdown_ns,
+	                    known(w->pcie_gen),
+	                    known(w->pcie_width)};
 
 	_Static_assert(sizeof(v) / sizeof(v[0]) == VALUES, "one value a name");
 	memcpy(ret_values, v, sizeof(v));
@@ -55,7 +84,7 @@ static void read_values(void *state, double *ret_values)
 
 static void close_gpu(void *state)
 {
-	(void)state; /* belongs to the library */
+	free(state);
 }
 
 const struct ceil_source ceil_nvml_source = {

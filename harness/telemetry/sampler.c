@@ -181,8 +181,11 @@ static enum ceil_status open_watch(struct ceil_sampler *s, const struct ceil_sou
 	s->count++;
 	for (size_t i = 0; ceil_sources[i]; i++) {
 		struct ceil_error why = {CEIL_OK, ""};
+		const enum ceil_status st = ceil_sources[i]->open(t, &w->state[i], &why);
 
-		w->opened[i] = ceil_sources[i]->open(t, &w->state[i], &why) == CEIL_OK;
+		if (st == CEIL_E_NOMEM)
+			return ceil_fail(err, st, "%s", why.text);
+		w->opened[i] = st == CEIL_OK;
 		s->opened[i] += w->opened[i];
 		if (!w->opened[i])
 			ceil_copy(s->reason[i], sizeof(s->reason[i]), why.text);
