@@ -64,6 +64,8 @@ static void test_h200(void)
 	is_close(p.datasheet, 67, 0, "and takes its published figure");
 	p = peak_on(&d, CEIL_R_TENSOR, CEIL_E2M1, CEIL_FP32);
 	is_close(p.theoretical, (double)NAN, 0, "no fp4 on Hopper");
+	p = peak_on(&d, CEIL_R_FMA, CEIL_INT32, CEIL_INT32);
+	is_close(p.theoretical, 33.45, 0.01, "128 integer operations a clock and SM");
 	p = peak_on(&d, CEIL_R_DRAM, CEIL_FP32, CEIL_NODTYPE);
 	is_close(p.theoretical, 4814.3, 0.05, "3201 MHz x 6016 bits");
 	is_close(p.datasheet, 4800, 0, "the published bandwidth");

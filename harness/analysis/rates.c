@@ -7,15 +7,18 @@
  * What is not here is unknown: fp16 vectors of 10.x, and fp64, int8 and fp4 of 10.3, for which
  * published figures contradict each other.
  */
-#define XLA       "XLA cuda_core_info_table.cc (A100 and H100 whitepapers, CUDA BPG 13.0), 2026-11-30"
-#define XPROF     "XProf hardware_type_utils.cc, checked against the T4 datasheet, 2026-11-30"
-#define GA100     "A100 datasheet: 78 TFLOP/s fp16, which XLA's table halves, 2026-11-30"
-#define GA102     "A10, A40 and RTX 3090 tables of hmc-tech.com and llm.c llmc/mfu.h, 2026-11-30"
-#define AD102     "L4, L40S and RTX 4090 tables of hmc-tech.com and Tom's Hardware, 2026-11-30"
-#define GB100     "B200 tables of glennklockwood.com and fibermall.com, 2026-11-30"
-#define GB110     "B300 tables of glennklockwood.com and fibermall.com, 2026-11-30"
-#define GB202     "RTX Blackwell whitepaper as quoted beside CUDA BPG 13.4, 2026-11-30"
-#define PRO6000   "RTX PRO 6000: 503.8 TFLOP/s = 188 x 1024 x 2617 MHz, 2026-11-30"
+#define XLA     "XLA cuda_core_info_table.cc (A100 and H100 whitepapers, CUDA BPG 13.0), 2026-11-30"
+#define XPROF   "XProf hardware_type_utils.cc, checked against the T4 datasheet, 2026-11-30"
+#define GA100   "A100 datasheet: 78 TFLOP/s fp16, which XLA's table halves, 2026-11-30"
+#define GA102   "A10, A40 and RTX 3090 tables of hmc-tech.com and llm.c llmc/mfu.h, 2026-11-30"
+#define AD102   "L4, L40S and RTX 4090 tables of hmc-tech.com and Tom's Hardware, 2026-11-30"
+#define GB100   "B200 tables of glennklockwood.com and fibermall.com, 2026-11-30"
+#define GB110   "B300 tables of glennklockwood.com and fibermall.com, 2026-11-30"
+#define GB202   "RTX Blackwell whitepaper as quoted beside CUDA BPG 13.4, 2026-11-30"
+#define PRO6000 "RTX PRO 6000: 503.8 TFLOP/s = 188 x 1024 x 2617 MHz, 2026-11-30"
+/* 64 IMAD are 128 operations, and 128 additions by two pipes are all that can be issued. */
+#define INTEGERS  "CUDA C Programming Guide, arithmetic throughput: 64 multiply-adds, 2026-11-30"
+#define SPECIAL   "CUDA C Programming Guide, arithmetic throughput: 16 a clock, 2026-11-30"
 #define SMEM_BANK "CUDA C Programming Guide: 32 banks of 4 bytes a clock, 2026-11-30"
 
 #define RATE(cc_, market_, resource_, in_, acc_, per_clk_sm_, source_)                             \
@@ -30,6 +33,8 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(70, ANY_MARKET, FMA, FP64, NODTYPE, 64, XLA),
 	RATE(70, ANY_MARKET, FMA, FP32, NODTYPE, 128, XLA),
 	RATE(70, ANY_MARKET, FMA, FP16, NODTYPE, 256, XLA),
+	RATE(70, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
+	RATE(70, ANY_MARKET, SFU, FP32, NODTYPE, 16, SPECIAL),
 	RATE(70, ANY_MARKET, TENSOR, FP16, NODTYPE, 1024, XLA),
 	RATE(70, ANY_MARKET, SMEM, NODTYPE, NODTYPE, 128, SMEM_BANK),
 
@@ -38,6 +43,8 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(75, ANY_MARKET, FMA, FP64, NODTYPE, 4, XPROF),
 	RATE(75, ANY_MARKET, FMA, FP32, NODTYPE, 128, XPROF),
 	RATE(75, ANY_MARKET, FMA, FP16, NODTYPE, 256, XPROF),
+	RATE(75, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
+	RATE(75, ANY_MARKET, SFU, FP32, NODTYPE, 16, SPECIAL),
 	RATE(75, DATACENTER, TENSOR, FP16, NODTYPE, 1024, XPROF),
 	RATE(75, GEFORCE, TENSOR, FP16, FP32, 512, XPROF),
 	RATE(75, GEFORCE, TENSOR, FP16, FP16, 1024, XPROF),
@@ -47,6 +54,8 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(80, ANY_MARKET, FMA, FP32, NODTYPE, 128, XLA),
 	RATE(80, ANY_MARKET, FMA, FP16, NODTYPE, 512, GA100),
 	RATE(80, ANY_MARKET, FMA, BF16, NODTYPE, 256, XLA),
+	RATE(80, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
+	RATE(80, ANY_MARKET, SFU, FP32, NODTYPE, 16, SPECIAL),
 	RATE(80, ANY_MARKET, TENSOR, FP64, NODTYPE, 128, XLA),
 	RATE(80, ANY_MARKET, TENSOR, TF32, NODTYPE, 1024, XLA),
 	RATE(80, ANY_MARKET, TENSOR, BF16, NODTYPE, 2048, XLA),
@@ -57,6 +66,8 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(86, ANY_MARKET, FMA, FP64, NODTYPE, 4, GA102),
 	RATE(86, ANY_MARKET, FMA, FP32, NODTYPE, 256, GA102),
 	RATE(86, ANY_MARKET, FMA, FP16, NODTYPE, 256, GA102),
+	RATE(86, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
+	RATE(86, ANY_MARKET, SFU, FP32, NODTYPE, 16, SPECIAL),
 	RATE(86, DATACENTER, TENSOR, TF32, NODTYPE, 512, GA102),
 	RATE(86, DATACENTER, TENSOR, BF16, NODTYPE, 1024, GA102),
 	RATE(86, DATACENTER, TENSOR, FP16, NODTYPE, 1024, GA102),
@@ -70,6 +81,8 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(89, ANY_MARKET, FMA, FP64, NODTYPE, 4, AD102),
 	RATE(89, ANY_MARKET, FMA, FP32, NODTYPE, 256, AD102),
 	RATE(89, ANY_MARKET, FMA, FP16, NODTYPE, 256, AD102),
+	RATE(89, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
+	RATE(89, ANY_MARKET, SFU, FP32, NODTYPE, 16, SPECIAL),
 	RATE(89, DATACENTER, TENSOR, TF32, NODTYPE, 512, AD102),
 	RATE(89, DATACENTER, TENSOR, BF16, NODTYPE, 1024, AD102),
 	RATE(89, DATACENTER, TENSOR, FP16, NODTYPE, 1024, AD102),
@@ -86,6 +99,8 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(90, ANY_MARKET, FMA, FP64, NODTYPE, 128, XLA),
 	RATE(90, ANY_MARKET, FMA, FP32, NODTYPE, 256, XLA),
 	RATE(90, ANY_MARKET, FMA, FP16, NODTYPE, 512, XLA),
+	RATE(90, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
+	RATE(90, ANY_MARKET, SFU, FP32, NODTYPE, 16, SPECIAL),
 	RATE(90, ANY_MARKET, TENSOR, FP64, NODTYPE, 256, XLA),
 	RATE(90, ANY_MARKET, TENSOR, TF32, NODTYPE, 2048, XLA),
 	RATE(90, ANY_MARKET, TENSOR, BF16, NODTYPE, 4096, XLA),
@@ -113,6 +128,7 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(120, ANY_MARKET, FMA, FP64, NODTYPE, 4, GB202),
 	RATE(120, ANY_MARKET, FMA, FP32, NODTYPE, 256, GB202),
 	RATE(120, ANY_MARKET, FMA, FP16, NODTYPE, 256, GB202),
+	RATE(120, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
 	RATE(120, WORKSTATION, TENSOR, BF16, NODTYPE, 1024, PRO6000),
 	RATE(120, WORKSTATION, TENSOR, FP16, FP32, 1024, PRO6000),
 	RATE(120, GEFORCE, TENSOR, TF32, NODTYPE, 256, GB202),
@@ -127,6 +143,7 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(121, ANY_MARKET, FMA, FP64, NODTYPE, 4, GB202),
 	RATE(121, ANY_MARKET, FMA, FP32, NODTYPE, 256, GB202),
 	RATE(121, ANY_MARKET, FMA, FP16, NODTYPE, 256, GB202),
+	RATE(121, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
 	RATE(121, ANY_MARKET, TENSOR, TF32, NODTYPE, 256, GB202),
 	RATE(121, ANY_MARKET, TENSOR, BF16, NODTYPE, 512, GB202),
 	RATE(121, ANY_MARKET, TENSOR, FP16, FP32, 512, GB202),

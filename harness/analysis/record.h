@@ -29,7 +29,7 @@ struct ceil_record {
 	double gpu_busy, half_size_bytes;
 	uint64_t host_node;
 	char locality[12], link[32], versus[24];
-	double versus_value;
+	double versus_value, of_issue;
 	char note[160];
 	/* records.csv adds these. */
 	char bench[24], backend[12], cas[64], timing[8], role[12];

@@ -206,6 +206,7 @@ static int finish(struct ceil_session *s, enum ceil_status st, bool hung, uint64
 	ceil_rescue_end(&s->rescue);
 	ceil_screen_close(&s->screen);
 	ceil_session_keep_blends(s);
+	ceil_session_keep_ridges(s);
 	hung |= !ceil_monitor_end(&s->monitor, s->info);
 	if (!ceil_ranks_leads(&s->ranks))
 		return follow_to_end(s, hung);

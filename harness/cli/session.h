@@ -104,6 +104,9 @@ void ceil_session_keep_blends(struct ceil_session *s);
 /* ceil_session_keep_peaks - a row for each peak that is far from its datasheet. */
 void ceil_session_keep_peaks(struct ceil_session *s);
 
+/* ceil_session_keep_ridges - the rows of where the roofs of each device meet. */
+void ceil_session_keep_ridges(struct ceil_session *s);
+
 /* ceil_session_note - keeps the first failure to write; measuring goes on. */
 void ceil_session_note(struct ceil_session *s, enum ceil_status st, const struct ceil_error *err);
 

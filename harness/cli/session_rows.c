@@ -2,9 +2,11 @@
 #include "harness/cli/session.h"
 
 #include "harness/analysis/peak_row.h"
+#include "harness/analysis/roofs.h"
 #include "harness/base/alloc.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void ceil_session_note(struct ceil_session *s, enum ceil_status st, const struct ceil_error *err)
 {
@@ -13,7 +15,7 @@ void ceil_session_note(struct ceil_session *s, enum ceil_status st, const struct
 }
 
 /* A file that cannot be written costs the file: the table at the end still has the row. */
-static void keep(struct ceil_session *s, const struct ceil_record *r, bool is_ceiling)
+static void keep(struct ceil_session *s, struct ceil_record *r, bool is_ceiling)
 {
 	struct ceil_error err = {CEIL_OK, ""};
 	void *v = s->ceilings;
@@ -25,6 +27,7 @@ static void keep(struct ceil_session *s, const struct ceil_record *r, bool is_ce
 		ceil_session_note(s, st, &err);
 		return;
 	}
+	r->of_issue = ceil_roofs_issue(r, s->ceilings, s->ceiling_count);
 	ceil_session_note(s, ceil_run_add(s->run, r, is_ceiling, &err), &err);
 	if (!is_ceiling)
 		return;
@@ -42,8 +45,9 @@ void ceil_session_on_row(void *user, const struct ceil_record *r, bool is_ceilin
 {
 	struct ceil_session *s = user;
 	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_record own = *r;
 
-	keep(s, r, is_ceiling);
+	keep(s, &own, is_ceiling);
 	ceil_session_note(s, ceil_run_add_sample_rows(s->run, samples, count, &err), &err);
 }
 
@@ -113,6 +117,40 @@ void ceil_session_keep_peaks(struct ceil_session *s)
 		const struct ceil_lane *lane = &s->lanes[i];
 		const size_t count = ceil_peak_rows(&lane->plan, &lane->dev->props, rows);
 
+		for (size_t k = 0; k < count; k++)
+			ceil_session_note(
+				s, ceil_run_add(s->run, &rows[k], /* is_ceiling= */ true, &err),
+				&err);
+	}
+}
+
+/* Whether no row before i is of the same device and rank. */
+static bool first_of_device(const struct ceil_session *s, size_t i)
+{
+	const struct ceil_record *r = &s->ceilings[i];
+
+	for (size_t k = 0; k < i; k++) {
+		const struct ceil_record *q = &s->ceilings[k];
+
+		if (strcmp(q->host, r->host) == 0 && strcmp(q->device, r->device) == 0 &&
+		    q->rank == r->rank)
+			return false;
+	}
+	return true;
+}
+
+/* Where roofs meet: files have it, the table is of what was measured. */
+void ceil_session_keep_ridges(struct ceil_session *s)
+{
+	struct ceil_record rows[CEIL_ROOFS_RIDGES];
+	struct ceil_error err = {CEIL_OK, ""};
+
+	for (size_t i = 0; i < s->ceiling_count; i++) {
+		size_t count = 0;
+
+		if (first_of_device(s, i))
+			count = ceil_roofs_ridges(&s->ceilings[i], s->ceilings, s->ceiling_count,
+			                          rows);
 		for (size_t k = 0; k < count; k++)
 			ceil_session_note(
 				s, ceil_run_add(s->run, &rows[k], /* is_ceiling= */ true, &err),
