@@ -36,20 +36,27 @@ for object in "$build"/kernels/*.cu.o; do
 				if (name !~ kernel[i] || target !~ "^(" arch[i] ")$")
 					continue
 				used[i] = 1
-				if ((verb[i] == "must") == found[i])
+				if (verb[i] == "never" ? !found[i] : found[i] >= (verb[i] == "must" ? 1 : verb[i]))
 					continue
-				printf "  %s: %s for %s: %s have %s\n", object, name, target, verb[i], opcode[i]
+				printf "  %s: %s for %s: %s have %s, has %d\n", object, name, target, \
+					verb[i] ~ /^[0-9]/ ? "at least " verb[i] " must" : verb[i], opcode[i], found[i]
 				bad = 1
 			}
 			name = ""
 		}
-		/^arch = / { finish(); target = $3 }
+		/^arch = / { finish(); target = $3; seen[target] }
+		function is_seen(pattern, t) {
+			for (t in seen)
+				if (t ~ "^(" pattern ")$")
+					return 1
+			return 0
+		}
 		/Function : / { finish(); name = $3; for (i = 1; i <= count; i++) found[i] = 0; next }
-		/^ +\/\*[0-9a-f]+\*\// { for (i = 1; i <= count; i++) if ($0 ~ opcode[i]) found[i] = 1 }
+		/^ +\/\*[0-9a-f]+\*\// { for (i = 1; i <= count; i++) if ($0 ~ opcode[i]) found[i]++ }
 		END {
 			finish()
 			for (i = 1; i <= count; i++)
-				if (!used[i]) {
+				if (!used[i] && is_seen(arch[i])) {
 					printf "  %s: no kernel matches %s for %s\n", object, kernel[i], arch[i]
 					bad = 1
 				}

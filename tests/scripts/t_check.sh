@@ -50,12 +50,19 @@ code '# comment' 'a copy .* must LDG' 'a plain sm_80 must STG\.E\.128' 'a plain 
 is $status 0 "machine code as expected"
 code 'a copy .* must STG'
 is $status 1 "an instruction that a kernel lacks"
-has "$out" "a: cs_copy for sm_80: must have STG" "is named with its kernel"
+has "$out" "a: cs_copy for sm_80: must have STG, has 0" "is named with its kernel"
+code 'a copy .* 1 LDG'
+is $status 0 "as many of an instruction as there must be"
+code 'a copy .* 2 LDG'
+has "$out" "a: cs_copy for sm_80: at least 2 must have LDG, has 1" "and too few"
+code 'a copy .* must STG'
 has_not "$out" plain_copy "and only that"
 code 'a copy .* never EF'
 has "$out" "a: cs_copy for sm_80: never have EF" "an instruction that may not be"
 code 'a gone .* must LDG'
 has "$out" "no kernel matches gone" "a rule for a kernel that is gone"
+code 'a gone sm_90a must LDG'
+is $status 0 "a rule for a target that was not built says nothing"
 echo "CUDA_TARGETS := sm_80 sm_90a compute_75" >"$build/cuda.mk"
 code 'a copy .* must LDG'
 is $status 1 "a target that is not in the object"
