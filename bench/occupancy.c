@@ -65,7 +65,7 @@ static enum ceil_status shape_fma(const struct ceil_point *p, struct ceil_launch
 		                 (unsigned long long)steps, p->variant->per_thread);
 	l->n = steps;
 	l->iters = (uint32_t)(steps / p->variant->per_thread);
-	buf[CEIL_PIPES_CONSTANTS] = buffer_of(CEIL_INPUT, p->variant->types.a, 2 * bytes);
+	buf[CEIL_PIPES_CONSTANTS] = buffer_of(CEIL_INPUT, p->variant->types.a, bytes);
 	buf[CEIL_PIPES_IN] = buffer_of(CEIL_INPUT, p->variant->types.a, CEIL_PIPES_VALUES * bytes);
 	buf[CEIL_PIPES_OUT] = buffer_of(CEIL_OUTPUT, p->variant->types.out,
 	                                CEIL_PIPES_VALUES * bytes * l->blocks);

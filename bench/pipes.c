@@ -13,11 +13,12 @@
 
 /* A check's data are whole numbers, of which each chain has a closed form. */
 
-/* Back and forth: an even number of steps leaves x, one more makes c - x of it. */
+/* Back and forth: an even number of steps leaves x, one more makes -1 - x of it. */
 static void chain_fma(const struct ceil_pipes_data *d, double *x)
 {
-	x[0] = d->c - x[0];
-	x[1] = d->c - x[1];
+	(void)d;
+	x[0] = -1.0 - x[0];
+	x[1] = -1.0 - x[1];
 }
 
 /* What so many steps make of a pair: y' = yy y + yz z, z' = zy y + zz z, modulo 2^64. */
@@ -128,7 +129,7 @@ static enum ceil_status pipes_shape(const struct ceil_point *p, const struct cei
 	ret_l->iters = (uint32_t)(steps / v->per_thread);
 	ret_l->threads = v->threads;
 	ret_l->blocks = (uint32_t)d->sm_count * v->blocks_per_sm;
-	ret_buf[CEIL_PIPES_CONSTANTS] = buffer_of(CEIL_INPUT, v->types.a, 2 * elements);
+	ret_buf[CEIL_PIPES_CONSTANTS] = buffer_of(CEIL_INPUT, v->types.a, elements);
 	ret_buf[CEIL_PIPES_IN] = buffer_of(CEIL_INPUT, v->types.a, CEIL_PIPES_VALUES * elements);
 	ret_buf[CEIL_PIPES_OUT] =
 		buffer_of(CEIL_OUTPUT, v->types.out, CEIL_PIPES_VALUES * elements * ret_l->blocks);
@@ -167,7 +168,6 @@ static uint64_t hash_of_pair(const struct ceil_point *p, const struct ceil_launc
 	const uint64_t elements = l->threads * lanes_of(p->variant);
 	const struct ceil_pipes_data d = {
 		.a = input(p, seed, CEIL_PIPES_CONSTANTS, i),
-		.c = input(p, seed, CEIL_PIPES_CONSTANTS, elements + i),
 		.steps = l->n,
 	};
 	uint64_t hash = 0;

@@ -9,9 +9,9 @@
 /* Buffers of a launch, in their order. */
 enum ceil_pipes_buffer { CEIL_PIPES_CONSTANTS, CEIL_PIPES_IN, CEIL_PIPES_OUT, CEIL_PIPES_BUFFERS };
 
-/* What a chain is made of: the constants of its thread, and how many steps its turns had. */
+/* What a chain is made of: the constant of its thread, and how many steps its turns had. */
 struct ceil_pipes_data {
-	double a, c;
+	double a;
 	uint64_t steps;
 };
 

@@ -57,7 +57,7 @@ static enum ceil_status roofline_shape(const struct ceil_point *p,
 	ret_l->threads = CEIL_ROOFLINE_THREADS;
 	ret_l->blocks = (uint32_t)(bytes / BLOCK_BYTES);
 	ret_buf[CEIL_ROOFLINE_DATA] = buffer_of(CEIL_INPUT, t, bytes);
-	ret_buf[CEIL_ROOFLINE_CONSTANTS] = buffer_of(CEIL_INPUT, t, 8);
+	ret_buf[CEIL_ROOFLINE_CONSTANT] = buffer_of(CEIL_INPUT, t, 4);
 	ret_buf[CEIL_ROOFLINE_SUMS] = buffer_of(CEIL_OUTPUT, CEIL_INT32, 4ull * ret_l->blocks);
 	return CEIL_OK;
 }
@@ -77,7 +77,7 @@ static void roofline_work(const struct ceil_point *p, const struct ceil_launch *
 /* ---- check */
 
 /*
- * Word w as it comes out. Every step takes x to c - x and back, so only whether there is an odd
+ * Word w as it comes out. Every step takes x to -1 - x and back, so only whether there is an odd
  * number of them matters. Words repeat with CEIL_PERIOD, whatever the elements of one are.
  */
 static uint64_t word_out(const struct ceil_point *p, const struct ceil_launch *l, uint64_t seed,
@@ -92,10 +92,8 @@ static uint64_t word_out(const struct ceil_point *p, const struct ceil_launch *l
 	for (uint64_t k = 0; k < lanes; k++) {
 		const double x = ceil_decode(
 			t, ceil_element(t, pattern, seed, CEIL_ROOFLINE_DATA, w * lanes + k));
-		const double c = ceil_decode(
-			t, ceil_element(t, pattern, seed, CEIL_ROOFLINE_CONSTANTS, lanes + k));
 
-		word |= ceil_encode(t, l->k % 2 ? c - x : x) << (k * bits);
+		word |= ceil_encode(t, l->k % 2 ? -1.0 - x : x) << (k * bits);
 	}
 	return word;
 }

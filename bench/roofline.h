@@ -7,7 +7,7 @@
 /* Buffers of a launch, in their order; see kernels/roofline.h. */
 enum ceil_roofline_buffer {
 	CEIL_ROOFLINE_DATA,
-	CEIL_ROOFLINE_CONSTANTS,
+	CEIL_ROOFLINE_CONSTANT,
 	CEIL_ROOFLINE_SUMS,
 	CEIL_ROOFLINE_BUFFERS
 };

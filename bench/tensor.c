@@ -146,19 +146,18 @@ static const struct ceil_case cases[] = {
 	.name = #instruction "." #type, .doc = text, .ceiling = "tensor." ceiling_,                \
 	.backend = "cuda", .unit = unit_, .types = {in, in, sum, sum}, .resource = CEIL_R_TENSOR,  \
 	.timing = CEIL_TIME_MARKS, CEIL_IF_CUDA(ceil_tensor_##instruction##_##type),               \
-	.threads = 256, .pattern = CEIL_NORMAL, .gated = true, .tolerance = 0.01,                  \
-	.burst_finalists = 1
+	.pattern = CEIL_NORMAL, .gated = true, .tolerance = 0.01, .burst_finalists = 1
 #define WGMMA(type, in, sum, unit_, is_quick)                                                      \
 	{                                                                                          \
 		FORM(wgmma, type, #type, in, sum, unit_,                                           \
 		     "wgmma m64n256, both operands in shared memory"),                             \
-			.blocks_per_sm = 1, .per_thread = 1, .min_cc = 90, .max_cc = 90,           \
-			.sustained_finalists = 1, .quick = is_quick                                \
+			.threads = CEIL_WGMMA_THREADS, .blocks_per_sm = 1, .per_thread = 1,        \
+			.min_cc = 90, .max_cc = 90, .sustained_finalists = 1, .quick = is_quick    \
 	}
 #define MMA(type, in, sum, unit_, least_cc, is_quick, sustained)                                   \
 	{                                                                                          \
 		FORM(mma, type, #type, in, sum, unit_, "mma.sync, operands in registers"),         \
-			.blocks_per_sm = 2, .per_thread = 1, .min_cc = least_cc,                   \
+			.threads = 128, .blocks_per_sm = 4, .per_thread = 1, .min_cc = least_cc,   \
 			.sustained_finalists = sustained, .quick = is_quick                        \
 	}
 

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Every form that is compiled: 16-byte vectors that a thread has in flight. */
-#define CEIL_L2_FORMS(FORM) FORM(4) FORM(8) FORM(16)
+#define CEIL_L2_FORMS(FORM) FORM(2) FORM(4) FORM(8)
 
 /*
  * ceil_l2_read_x<vectors> - one launch on stream 0; the loads pass by the L1 (.cg).

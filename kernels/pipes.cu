@@ -21,7 +21,7 @@ template <class Affine> struct fma_op : Affine {
 	using vector = typename Affine::vector;
 	static constexpr bool extra_step = true;
 
-	__device__ fma_op(vector a, vector c) : Affine(a, c)
+	__device__ fma_op(vector a) : Affine(a)
 	{
 	}
 	__device__ static vector begin(vector x)
@@ -46,7 +46,7 @@ struct mad_int32 {
 	static constexpr bool extra_step = false;
 	uint32_t a;
 
-	__device__ mad_int32(uint32_t a_in, uint32_t) : a(2 * a_in + 1)
+	__device__ mad_int32(uint32_t a_in) : a(2 * a_in + 1)
 	{
 	}
 	__device__ static uint32_t begin(uint32_t x)
@@ -68,7 +68,7 @@ struct add_int32 {
 	using vector = uint32_t;
 	static constexpr bool extra_step = false;
 
-	__device__ add_int32(uint32_t, uint32_t)
+	__device__ add_int32(uint32_t)
 	{
 	}
 	__device__ static uint32_t begin(uint32_t x)
@@ -90,7 +90,7 @@ struct ex2_fp32 {
 	using vector = float;
 	static constexpr bool extra_step = true;
 
-	__device__ ex2_fp32(float, float)
+	__device__ ex2_fp32(float)
 	{
 	}
 	__device__ static float begin(float x)
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(MAX_THREADS)
                     uint32_t turns)
 {
 	const uint32_t t = threadIdx.x, threads = blockDim.x;
-	const Op op(constants[t], constants[threads + t]);
+	const Op op(constants[t]);
 	V x[VALUES];
 
 #pragma unroll

@@ -15,8 +15,8 @@ enum { CEIL_PIPES_VALUES = 8 };
 /*
  * Every kernel that is compiled, KERNEL(operation, dtype, steps): what a step does, one instruction
  * to each of the values, and how many steps a turn of the loop has (a turn is unrolled).
- *   fma: x = b0 x + c0 at even steps, x = b1 x + c1 at odd ones, which takes x back to where it
- *     was (kernels/affine.inc); of whole numbers x and c - x in turn.
+ *   fma: x = b0 x + b0 at even steps, x = b1 x - 1 at odd ones, which takes x back to where it
+ *     was (kernels/affine.inc); of whole numbers x and -1 - x in turn.
  *   mad: of pairs of values y, z: y += a z, then z += a y, modulo 2^32, with 2 a + 1 for a.
  *   add: y += z, then z += y, modulo 2^32.
  *   ex2: x = 2^x at even steps, the base-2 logarithm of x at odd ones, both approximate. (ptxas
@@ -41,11 +41,10 @@ enum { CEIL_PIPES_VALUES = 8 };
 /*
  * ceil_pipes_<operation>_<dtype>_<steps> - one launch on stream 0.
  * Thread t of T = l->threads has lanes 0 .. L - 1 (L = 2 for the 16-bit types, else 1) and
- * V = CEIL_PIPES_VALUES values, of which 2p and 2p + 1 are pair p. a is buf[0][t * L + lane], c is
- * buf[0][(T + t) * L + lane]; value v begins as buf[1][(v * T + t) * L + lane], goes through
- * l->iters turns and, but for mad and add, one step more (or an even number of them would leave
- * nothing to see), and ends in buf[2][((block * V + v) * T + t) * L + lane].
- * So every block does the same.
+ * V = CEIL_PIPES_VALUES values, of which 2p and 2p + 1 are pair p. a is buf[0][t * L + lane];
+ * value v begins as buf[1][(v * T + t) * L + lane], goes through l->iters turns and, but for mad
+ * and add, one step more (or an even number of them would leave nothing to see), and ends in
+ * buf[2][((block * V + v) * T + t) * L + lane]. So every block does the same.
  * Return: CEIL_OK; CEIL_E_USAGE if threads is no multiple of 32 up to 1024; what CUDA said.
  */
 #define CEIL_PIPES_DECLARE(op, dtype, steps)                                                       \

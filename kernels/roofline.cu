@@ -48,11 +48,11 @@ __device__ void step(const Affine &affine, V (&x)[WORDS], bool odd)
 
 template <class Affine, class V = typename Affine::vector>
 __global__ void __launch_bounds__(CEIL_ROOFLINE_THREADS)
-	roofline_kernel(const uint4 *__restrict__ in, const V *__restrict__ constants,
+	roofline_kernel(const uint4 *__restrict__ in, const V *__restrict__ constant,
                         uint32_t *__restrict__ out, uint32_t steps)
 {
 	__shared__ uint32_t total;
-	const Affine affine(constants[0], constants[1]);
+	const Affine affine(*constant);
 	V x[WORDS];
 	uint32_t sum = 0;
 
@@ -80,10 +80,10 @@ template <class Affine>
 enum ceil_status launch(const struct ceil_launch *l, uint64_t per_word, struct ceil_error *err)
 {
 	const uint64_t each = per_word * WORDS * CEIL_ROOFLINE_THREADS;
-	const void *in = l->buf[0], *constants = l->buf[1];
+	const void *in = l->buf[0], *constant = l->buf[1];
 	void *out = l->buf[2];
 	uint32_t steps = (uint32_t)l->k;
-	void *args[] = {&in, &constants, &out, &steps};
+	void *args[] = {&in, &constant, &out, &steps};
 
 	if (l->n == 0 || l->n % each != 0)
 		return ceil_fail(err, CEIL_E_USAGE,

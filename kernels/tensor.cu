@@ -45,6 +45,8 @@ struct int8 {
 
 /* ---- wgmma: one warpgroup multiplies 64 x 256, straight from shared memory. */
 
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
 constexpr int WGMMA_ROWS = 64, WGMMA_SUMS = 128; /* sums: of a thread */
 
 /* Rows of 128 bytes: 64 as they are, 64 negated (A) or as they are again (B). */
@@ -76,8 +78,6 @@ template <class T> __device__ void load_operands(operands &o, const uint4 *a, co
 		piece(o.b, i / pieces, i % pieces + pieces) = b[i];
 	}
 }
-
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /*
  * A matrix descriptor: address over 16; stride between groups of eight rows over 16, so 1024 / 16;
@@ -416,8 +416,12 @@ __device__ void mma_all(typename F::c_type (&c)[F::tiles_m][F::tiles_n],
 #pragma unroll
 		for (int i = 0; i < F::tiles_m; i++) {
 #pragma unroll
-			for (int j = 0; j < F::tiles_n; j++)
+			for (int k = 0; k < F::tiles_n; k++) {
+				/* To and fro, so that one operand at least stays for the next. */
+				const int j = i % 2 ? F::tiles_n - 1 - k : k;
+
 				mma(T(), c[i][j], a[s][i], b[s][j]);
+			}
 		}
 	}
 }

@@ -22,11 +22,11 @@ static void test_shape(void)
 	struct ceil_launch l;
 	struct ceil_error err;
 
-	is_int(bed_shape(bench, "read.x8.t256.sm4", quarter, 2, &bed_h200, &l, &err), CEIL_OK,
+	is_int(bed_shape(bench, "read.x8.t256.sm2", quarter, 2, &bed_h200, &l, &err), CEIL_OK,
 	       "a quarter");
-	is_u64(l.n, 15 * MIB, "of 60 MiB");
-	is_u64(l.blocks, 528, "four blocks an SM");
-	is_u64(l.iters, 993, "16 GiB by 528 blocks of 32 KiB at a time, rounded up");
+	is_u64(l.n, 8 * MIB, "of 60 MiB, cut to a power of two");
+	is_u64(l.blocks, 264, "two blocks an SM");
+	is_u64(l.iters, 1986, "16 GiB by 264 blocks of 32 KiB at a time, rounded up");
 	is_int(bed_shape(bench, "curve.x8.t256.sm8", sixteen, 1, &bed_h200, &l, &err), CEIL_OK,
 	       "a size in bytes");
 	is_u64(l.n, 16 * MIB, "is taken");
@@ -34,14 +34,14 @@ static void test_shape(void)
 	       "an uneven size");
 	is_u64(l.n, 98304, "is cut to whole groups of 32 KiB");
 	is_u64(l.iters, 2, "and read until the traffic is there");
-	is_int(bed_shape(bench, "read.x8.t256.sm4", tiny, 1, &bed_h200, &l, &err), CEIL_E_USAGE,
+	is_int(bed_shape(bench, "read.x8.t256.sm2", tiny, 1, &bed_h200, &l, &err), CEIL_E_USAGE,
 	       "less than a group");
 	has_text(err.text, "32768", "and the error says what one is");
-	is_int(bed_shape(bench, "read.x8.t256.sm4", huge, 1, &bed_h200, &l, &err),
+	is_int(bed_shape(bench, "read.x8.t256.sm2", huge, 1, &bed_h200, &l, &err),
 	       CEIL_E_UNSUPPORTED, "more than there is");
 	has_text(err.text, "84", "and the error says how much that is");
 	unknown.l2_bytes = 0;
-	is_int(bed_shape(bench, "read.x8.t256.sm4", quarter, 2, &unknown, &l, &err),
+	is_int(bed_shape(bench, "read.x8.t256.sm2", quarter, 2, &unknown, &l, &err),
 	       CEIL_E_UNSUPPORTED, "no share of an unknown cache");
 }
 
@@ -58,11 +58,12 @@ static bool applies(const char *variant, uint64_t bytes, uint64_t share, bool ap
 
 static void test_applies(void)
 {
-	ok(applies("read.x8.t256.sm4", 0, 4, false), "shares of the cache are for ceilings");
-	ok(!applies("read.x8.t256.sm4", MIB, 0, false), "sizes are not");
+	ok(applies("read.x2.t512.sm2", 0, 4, false), "shares of the cache are for ceilings");
+	ok(!applies("read.x8.t256.sm2", 0, 4, false), "that are not less than is read at a time");
+	ok(!applies("read.x8.t256.sm2", MIB, 0, false), "sizes are not");
 	ok(applies("curve.x8.t256.sm8", MIB, 0, false), "sizes are for the curve");
 	ok(!applies("curve.x8.t256.sm8", 0, 4, false), "shares are not");
-	ok(applies("read.x8.t256.sm4", MIB, 0, true), "a user's own size is a ceiling by itself");
+	ok(applies("read.x8.t256.sm2", MIB, 0, true), "a user's own size is a ceiling by itself");
 	ok(!applies("curve.x8.t256.sm8", MIB, 0, true), "and no curve");
 }
 
@@ -114,8 +115,8 @@ int main(void)
 	bed_lint(bench, prefixes);
 	test_shape();
 	test_applies();
-	test_check_and_work("read.x8.t256.sm4", 3 * MIB, 5 * MIB);
-	test_check_and_work("read.x4.t512.sm4", 96 * 1024, 2 * MIB);
-	test_check_and_work("read.x16.t256.sm4", MIB, 4 * MIB);
+	test_check_and_work("read.x8.t256.sm2", 3 * MIB, 5 * MIB);
+	test_check_and_work("read.x4.t512.sm1", 96 * 1024, 2 * MIB);
+	test_check_and_work("read.x2.t1024.sm1", MIB, 4 * MIB);
 	return done_testing();
 }
