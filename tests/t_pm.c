@@ -93,6 +93,18 @@ static void test_words(void)
 	has_text(text, "error 12", "the number");
 }
 
+/* CUPTI loads a library of its own with RTLD_DEEPBIND, which the address sanitizer forbids. */
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN true
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN true
+#endif
+#endif
+#ifndef UNDER_ASAN
+#define UNDER_ASAN false
+#endif
+
 static void test_missing(void)
 {
 	struct ceil_error err = {CEIL_OK, ""};
@@ -115,8 +127,8 @@ int main(void)
 
 	test_words();
 	test_missing();
-	if (ceil_pm_open(&api, &err) != CEIL_OK) {
-		skip("counters of every chip", err.text);
+	if (UNDER_ASAN || ceil_pm_open(&api, &err) != CEIL_OK) {
+		skip("counters of every chip", UNDER_ASAN ? "address sanitizer" : err.text);
 		return done_testing();
 	}
 	if (ceil_pm_chips(api, &names, &count, &err) == CEIL_OK) {
