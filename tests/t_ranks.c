@@ -47,7 +47,7 @@ static void test_judge(void)
 
 static void test_fabric(void)
 {
-	struct ceil_rank all[2] = {rank_of("a", "GPU-1", 1), rank_of("a", "GPU-2", 1)};
+	struct ceil_rank all[2] = {rank_of("a", "GPU-1", 2), rank_of("a", "GPU-2", 2)};
 	char text[32];
 	double gb_s = -1.0;
 
@@ -64,7 +64,10 @@ static void test_fabric(void)
 	snprintf(all[1].link, sizeof(all[1].link), "NVLink, 16 links");
 	ceil_ranks_fabric(all, 2, &gb_s, text, sizeof(text));
 	is_text(text, "NVLink, 16 links", "the slowest of them");
-	snprintf(all[1].host, sizeof(all[1].host), "b");
+	all[0].local_size = 0;
+	ceil_ranks_fabric(all, 2, &gb_s, text, sizeof(text));
+	is_text(text, "NVLink, 16 links", "GPUs of one process are of one machine");
+	all[0].local_size = all[1].local_size = 1;
 	ceil_ranks_fabric(all, 2, &gb_s, text, sizeof(text));
 	is_close(gb_s, 50.0, 0.0, "between machines the network");
 	is_text(text, "InfiniBand", "by name");

@@ -100,15 +100,14 @@ void ceil_ranks_describe(const struct ceil_found *found, struct ceil_rank *ret_r
 void ceil_ranks_fabric(const struct ceil_rank *all, unsigned size, double *ret_gb_s, char *ret_text,
                        size_t text_size)
 {
-	bool one_machine = true;
+	/* Without MPI all are of this process. */
+	const bool one_machine = all[0].local_size == 0 || all[0].local_size == size;
 	double least = INFINITY;
 
 	*ret_gb_s = 0.0;
 	ceil_copy(ret_text, text_size, "");
 	if (size < 2)
 		return;
-	for (unsigned i = 0; i < size; i++)
-		one_machine &= strcmp(all[i].host, all[0].host) == 0;
 	for (unsigned i = 0; i < size; i++) {
 		/* A ring enters and leaves each machine, by all of its ports together. */
 		const bool network = !one_machine && all[i].network_gb_s < all[i].link_gb_s;

@@ -178,6 +178,12 @@ enum ceil_status ceil_mpi_open(struct ceil_mpi **ret_mpi, struct ceil_error *err
 		mpi->api->close();
 		goto out_free;
 	}
+	mpi->team.scratch = ceil_alloc(mpi->world.size, CEIL_TEAM_BYTES, err);
+	if (!mpi->team.scratch) {
+		mpi->api->abort(1); /* the others would wait for this one */
+		st = CEIL_E_NOMEM;
+		goto out_free;
+	}
 	mpi->team.rank = mpi->world.rank;
 	mpi->team.size = mpi->world.size;
 	mpi->team.gather = mpi_gather;
@@ -195,6 +201,7 @@ void ceil_mpi_close(struct ceil_mpi *mpi)
 		return;
 	ceil_team_drop(&mpi->team);
 	mpi->api->close();
+	free(mpi->team.scratch);
 	free(mpi);
 }
 

@@ -35,42 +35,35 @@ static enum ceil_status exchange(struct ceil_team *t, const void *mine, void *al
 
 struct words {
 	uint64_t after_ns; /* the last meeting */
+	int status;
 	char text[200];
 };
 
 /* The words of the one that failed first; the others' devices are not this member's. */
-static enum ceil_status take_failure(struct ceil_team *t, const int *status, uint64_t after_ns,
+static enum ceil_status take_failure(struct ceil_team *t, enum ceil_status own, uint64_t after_ns,
                                      struct ceil_error *err)
 {
-	struct words *all = ceil_alloc(t->size, sizeof(*all), err);
-	struct words mine = {.after_ns = after_ns};
-	unsigned first = t->size;
+	const struct words *all = t->scratch;
+	struct words mine = {.after_ns = after_ns, .status = (int)own};
+	const struct words *first = NULL;
 	enum ceil_status st;
 
-	if (!all)
-		return CEIL_E_NOMEM;
-	if (status[t->rank] != CEIL_OK)
+	if (own != CEIL_OK)
 		ceil_copy(mine.text, sizeof(mine.text), err->text);
-	st = exchange(t, &mine, all, sizeof(mine), err);
+	st = exchange(t, &mine, t->scratch, sizeof(mine), err);
 	for (unsigned i = 0; st == CEIL_OK && i < t->size; i++) {
-		if (status[i] != CEIL_OK &&
-		    (first == t->size || all[i].after_ns < all[first].after_ns))
-			first = i;
+		if (all[i].status != CEIL_OK && (!first || all[i].after_ns < first->after_ns))
+			first = &all[i];
 	}
-	if (st == CEIL_OK) {
-		st = (enum ceil_status)status[first];
-		if (st == CEIL_E_TIMEOUT)
-			st = CEIL_E_DEVICE;
-		if (status[t->rank] != CEIL_OK)
-			st = (enum ceil_status)status[t->rank];
-		/* What was common before has its rank already. */
-		if (strncmp(all[first].text, "rank ", 5) == 0)
-			st = ceil_fail(err, st, "%s", all[first].text);
-		else
-			st = ceil_fail(err, st, "rank %u: %s", first, all[first].text);
-	}
-	free(all);
-	return st;
+	if (!first)
+		return st != CEIL_OK ? st : own;
+	st = own != CEIL_OK                    ? own
+	     : first->status == CEIL_E_TIMEOUT ? CEIL_E_DEVICE
+	                                       : (enum ceil_status)first->status;
+	/* What was common before has its rank already. */
+	if (strncmp(first->text, "rank ", 5) == 0)
+		return ceil_fail(err, st, "%s", first->text);
+	return ceil_fail(err, st, "rank %u: %s", (unsigned)(first - all), first->text);
 }
 
 enum ceil_status ceil_team_agree(struct ceil_team *t, enum ceil_status mine, struct ceil_error *err)
@@ -79,54 +72,41 @@ enum ceil_status ceil_team_agree(struct ceil_team *t, enum ceil_status mine, str
 	const int status = (int)mine;
 	bool bad = false;
 	enum ceil_status st;
-	int *all;
 
 	if (alone(t))
 		return mine;
-	all = ceil_alloc(t->size, sizeof(*all), mine == CEIL_OK ? err : NULL);
-	if (!all)
-		return mine == CEIL_OK ? CEIL_E_NOMEM : mine;
-	st = exchange(t, &status, all, sizeof(status), mine == CEIL_OK ? err : NULL);
+	st = exchange(t, &status, t->scratch, sizeof(status), mine == CEIL_OK ? err : NULL);
 	for (unsigned i = 0; st == CEIL_OK && i < t->size; i++)
-		bad |= all[i] != CEIL_OK;
+		bad |= ((const int *)t->scratch)[i] != CEIL_OK;
 	if (bad)
-		st = take_failure(t, all, after_ns, err);
-	else if (st != CEIL_OK && mine != CEIL_OK)
-		st = mine; /* the others are gone, and this is what we know */
-	free(all);
-	return st;
+		return take_failure(t, mine, after_ns, err);
+	/* If the others are gone, what is known here is all. */
+	return st != CEIL_OK && mine != CEIL_OK ? mine : st;
 }
 
 enum ceil_status ceil_team_follow(struct ceil_team *t, void *value, size_t bytes,
                                   struct ceil_error *err)
 {
-	char *all;
 	enum ceil_status st;
 
 	if (alone(t))
 		return CEIL_OK;
-	all = ceil_alloc(t->size, bytes, err);
-	if (!all)
-		return CEIL_E_NOMEM;
-	st = exchange(t, value, all, bytes, err);
+	st = exchange(t, value, t->scratch, bytes, err);
 	if (st == CEIL_OK)
-		memcpy(value, all, bytes);
-	free(all);
+		memcpy(value, t->scratch, bytes);
 	return st;
 }
 
 enum ceil_status ceil_team_slowest(struct ceil_team *t, double *times_ns, size_t count,
                                    struct ceil_error *err)
 {
-	double *all;
+	const double *all;
 	enum ceil_status st;
 
 	if (alone(t))
 		return CEIL_OK;
-	all = ceil_alloc(t->size * count, sizeof(*all), err);
-	if (!all)
-		return CEIL_E_NOMEM;
-	st = exchange(t, times_ns, all, count * sizeof(*all), err);
+	all = t->scratch;
+	st = exchange(t, times_ns, t->scratch, count * sizeof(*all), err);
 	for (size_t i = 0; st == CEIL_OK && i < count; i++) {
 		double longest = 0.0;
 
@@ -139,23 +119,20 @@ enum ceil_status ceil_team_slowest(struct ceil_team *t, double *times_ns, size_t
 		}
 		times_ns[i] = longest;
 	}
-	free(all);
 	return st;
 }
 
 enum ceil_status ceil_team_meet(struct ceil_team *t, const char *what, struct ceil_error *err)
 {
 	struct words mine = {0};
-	struct words *all;
+	const struct words *all;
 	enum ceil_status st;
 
 	if (alone(t))
 		return CEIL_OK;
-	all = ceil_alloc(t->size, sizeof(*all), err);
-	if (!all)
-		return CEIL_E_NOMEM;
+	all = t->scratch;
 	ceil_copy(mine.text, sizeof(mine.text), what);
-	st = t->gather(t, &mine, all, sizeof(mine), /* timeout_ns= */ 0, err);
+	st = t->gather(t, &mine, t->scratch, sizeof(mine), /* timeout_ns= */ 0, err);
 	for (unsigned i = 0; st == CEIL_OK && i < t->size; i++) {
 		if (strcmp(all[i].text, mine.text) != 0)
 			st = ceil_fail(err, CEIL_E_USAGE,
@@ -163,7 +140,6 @@ enum ceil_status ceil_team_meet(struct ceil_team *t, const char *what, struct ce
 			               "in what they measure",
 			               t->rank, mine.text, i, all[i].text);
 	}
-	free(all);
 	return st;
 }
 
@@ -256,14 +232,21 @@ enum ceil_status ceil_team_local_open(unsigned size, struct ceil_team_local **re
 	local->size = size;
 	local->members = ceil_alloc(size, sizeof(*local->members), err);
 	local->slots = local->members ? ceil_alloc(size, CEIL_TEAM_BYTES, err) : NULL;
-	if (!local->slots) {
+	bool whole = local->slots != NULL;
+
+	for (unsigned i = 0; i < size && whole; i++) {
+		local->members[i].base = (struct ceil_team){
+			.rank = i,
+			.size = size,
+			.gather = local_gather,
+			.scratch = ceil_alloc(size, CEIL_TEAM_BYTES, err),
+		};
+		local->members[i].local = local;
+		whole = local->members[i].base.scratch != NULL;
+	}
+	if (!whole) {
 		ceil_team_local_close(local);
 		return CEIL_E_NOMEM;
-	}
-	for (unsigned i = 0; i < size; i++) {
-		local->members[i].base =
-			(struct ceil_team){.rank = i, .size = size, .gather = local_gather};
-		local->members[i].local = local;
 	}
 	*ret_local = local;
 	return CEIL_OK;
@@ -278,8 +261,10 @@ void ceil_team_local_close(struct ceil_team_local *local)
 {
 	if (!local)
 		return;
-	for (unsigned i = 0; local->members && i < local->size; i++)
+	for (unsigned i = 0; local->members && i < local->size; i++) {
 		ceil_team_drop(&local->members[i].base);
+		free(local->members[i].base.scratch);
+	}
 	free(local->slots);
 	free(local->members);
 	free(local);

@@ -21,6 +21,8 @@ struct ceil_team {
 	bool functional;     /* two members share a device: answers count, figures do not */
 	uint64_t timeout_ns; /* of a wait for the others; 0: 60 s */
 	uint64_t met_ns;     /* when all last met, by this member's clock */
+	/* size x CEIL_TEAM_BYTES, so that no decision needs memory that one may not get. */
+	void *scratch;
 	/* The one primitive: everyone gives bytes and gets those of all, in the order of ranks.
 	 * @timeout_ns: 0: for ever. Return: CEIL_E_DEVICE if someone did not come in time. */
 	enum ceil_status (*gather)(struct ceil_team *t, const void *mine, void *ret_all,
