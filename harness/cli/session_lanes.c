@@ -35,11 +35,14 @@ double ceil_session_host_s(const struct ceil_session *s)
 /* GPUs one by one share their time, and so do the parts of the host, which have the same cores. */
 static void fit_plans(struct ceil_session *s)
 {
-	const double gpus_s = fmax(1.0, ceil_bench_budget_s(s->o) - ceil_session_host_s(s));
+	double gpus_s = ceil_bench_budget_s(s->o);
 	unsigned gpus = 0;
 
 	for (size_t i = 0; i < s->lane_count; i++)
 		gpus += is_gpu(s->lanes[i].dev);
+	/* Nothing is kept for a host that is not measured. */
+	if (gpus < s->lane_count)
+		gpus_s = fmax(1.0, gpus_s - ceil_session_host_s(s));
 	for (size_t i = 0; i < s->lane_count; i++) {
 		struct ceil_plan *plan = &s->lanes[i].plan;
 
