@@ -264,7 +264,8 @@ enum ceil_status ceil_shapes_size(struct ceil_shapes *s, const char *text, struc
 		const char *suffix;
 		unsigned shift;
 	} units[] = {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
-	struct ceil_own_case own = {.count = 1};
+	/* Quick: whoever asks for a size wants it measured, whatever the budget. */
+	struct ceil_own_case own = {.cas = {.quick = true}, .count = 1};
 	const size_t digits = strspn(text, "0123456789");
 	char number[24] = "";
 	uint64_t value = 0;

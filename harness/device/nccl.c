@@ -508,6 +508,8 @@ static enum ceil_status look_around(struct ceil_nccl_comm *c, struct waiting *w,
 {
 	const uint64_t now_ns = ceil_now_ns();
 
+	if (w->from_ns == 0)
+		w->from_ns = w->asked_ns = now_ns;
 	if (atomic_load(&c->aborted))
 		return fail_aborted(c, err);
 	if (ceil_cancel_signal() && w->signal_ns == 0)
@@ -525,11 +527,10 @@ static enum ceil_status look_around(struct ceil_nccl_comm *c, struct waiting *w,
 
 enum ceil_status ceil_nccl_settle(struct ceil_nccl_comm *c, struct ceil_error *err)
 {
-	struct waiting w = {.from_ns = ceil_now_ns()};
+	struct waiting w = {.from_ns = 0};
 	bool done = false;
 	enum ceil_status st = CEIL_OK;
 
-	w.asked_ns = w.from_ns;
 	while (st == CEIL_OK && !done) {
 		/* Latencies are measured through this: look around between several looks only. */
 		for (int i = 0; i < LOOKS && st == CEIL_OK && !done; i++)

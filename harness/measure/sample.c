@@ -13,6 +13,9 @@ enum { GATE_LAUNCHES = 512, MAX_BATCH = 1 << 20 };
 /* measuring.md, Time: what makes a sample long enough. */
 enum { RESOLUTIONS = 1000, OVERHEADS = 50 };
 
+/* Members of a team start up to 40 us apart (two H200s in one process): 0.2 % of this. */
+#define TOGETHER_NS 20e6
+
 #define DEFAULT_TIMEOUT_NS (30ull * CEIL_NS_PER_S)
 
 enum ceil_status ceil_sample_wait(struct ceil_meter *m, struct ceil_error *err)
@@ -185,18 +188,21 @@ enum ceil_status ceil_sample_batch(struct ceil_meter *m, struct ceil_setup *s,
 	return CEIL_OK;
 }
 
-static double wanted_ns(const struct ceil_meter *m, uint64_t want_ns)
+static double wanted_ns(const struct ceil_meter *m, const struct ceil_bench *b, uint64_t want_ns)
 {
+	const struct ceil_team *team = ceil_meter_team(m, b);
 	const double least =
 		fmax(RESOLUTIONS * m->timer.resolution_ns, OVERHEADS * m->timer.overhead_ns);
+	const double together =
+		team && team->size > 1 ? fmin(5.0 * (double)want_ns, TOGETHER_NS) : 0.0;
 
-	return fmax((double)want_ns, least);
+	return fmax(fmax((double)want_ns, least), together);
 }
 
 enum ceil_status ceil_sample_grow(struct ceil_meter *m, struct ceil_setup *s, uint64_t want_ns,
                                   struct ceil_error *err)
 {
-	const double want = wanted_ns(m, want_ns);
+	const double want = wanted_ns(m, s->point->bench, want_ns);
 	const uint64_t most = s->point->variant->gated ? GATE_LAUNCHES : MAX_BATCH;
 
 	s->batch = 1;
