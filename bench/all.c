@@ -1,4 +1,5 @@
 /* The one list of benches, in the order of a run: cool before hot. */
+#include "bench/access.h"
 #include "bench/atomic.h"
 #include "bench/collective.h"
 #include "bench/dram.h"
@@ -21,6 +22,7 @@ const struct ceil_bench *const ceil_benches[] = {
 	&ceil_launch_bench,
 	&ceil_hostcopy_bench,
 	&ceil_dram_bench,
+	&ceil_access_bench,
 	&ceil_l2_bench,
 	&ceil_smem_bench,
 	&ceil_latency_bench,
