@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs the GPU tests that were built into BUILD/tests-gpu, plain and then under compute-sanitizer.
+# Runs the GPU tests that were built into BUILD/tests-gpu: plain, under hardware counters, and then
+# under compute-sanitizer.
 #
 # test-gpu.sh [BUILD]. Compiles nothing, so it works from a build that was carried here. The tests
 # skip themselves where there is no GPU. TOOLS: of compute-sanitizer ("memcheck racecheck", "" none).
@@ -12,16 +13,18 @@ trap 'rm -f "$log"' EXIT
 bad=0
 
 # One GPU is shared by all: one file at a time.
-run_tests() {
-	BUILD=$build JOBS=1 tests/run "$@" "$build"/tests-gpu/* >"$log.one" || bad=1
+run_files() {
+	BUILD=$build JOBS=1 tests/run "$@" >"$log.one" || bad=1
 	cat "$log.one"
 	grep -E '^[0-9]+ passed, [0-9]+ failed' "$log.one" >>"$log"
 	rm -f "$log.one"
 }
 
-find_sanitizer() {
-	command -v compute-sanitizer || {
-		s=${CUDA_HOME:-/usr/local/cuda}/bin/compute-sanitizer
+run_tests() { run_files "$@" "$build"/tests-gpu/*; }
+
+find_tool() {
+	command -v "$1" || {
+		s=${CUDA_HOME:-/usr/local/cuda}/bin/$1
 		[ ! -x "$s" ] || echo "$s"
 	}
 }
@@ -35,7 +38,11 @@ fi
 set --
 
 run_tests -t 300
-sanitizer=$(find_sanitizer)
+if [ -n "$(find_tool ncu)" ] && [ -x "$build/tests-gpu/t_dram" ] && ! grep -q '^0 passed' "$log"; then
+	echo "what kernels did, by hardware counters (ncu):"
+	run_files -t 600 tests/gpu/counters.sh
+fi
+sanitizer=$(find_tool compute-sanitizer)
 if [ -n "$sanitizer" ] && ! grep -q '^0 passed' "$log"; then
 	for tool in $tools; do
 		echo "compute-sanitizer --tool $tool, small sizes:"
