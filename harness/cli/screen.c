@@ -63,16 +63,48 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
 	fflush(s->f);
 }
 
-static void plain_line(struct ceil_screen *s)
+static void plain_line(struct ceil_screen *s, const struct ceil_screen_bench *b)
 {
 	char took[32];
 
-	if (!*s->last_bench)
+	if (b->rows == 0)
 		return;
-	ceil_human_seconds(took, sizeof(took), (double)(s->row_ns - s->bench_ns) * 1e-9);
-	fprintf(s->f, "%s: %llu measurements in %s\n", s->last_bench,
-	        (unsigned long long)s->bench_rows, took);
+	ceil_human_seconds(took, sizeof(took), (double)(b->to_ns - b->from_ns) * 1e-9);
+	fprintf(s->f, "%s: %llu measurements in %s\n", b->name, (unsigned long long)b->rows, took);
 	fflush(s->f);
+}
+
+static struct ceil_screen_bench *bench_of(struct ceil_screen *s, const char *device)
+{
+	for (size_t i = 0; i < s->bench_count; i++) {
+		if (strcmp(s->benches[i].device, device) == 0)
+			return &s->benches[i];
+	}
+	if (s->bench_count == CEIL_MAX_DEVICES)
+		return NULL;
+	struct ceil_screen_bench *b = &s->benches[s->bench_count++];
+
+	*b = (struct ceil_screen_bench){.rows = 0};
+	ceil_copy(b->device, sizeof(b->device), device);
+	return b;
+}
+
+/* A device's line is written when its next bench begins. */
+static void count_row(struct ceil_screen *s, const char *device, const char *name)
+{
+	struct ceil_screen_bench *b = bench_of(s, device);
+
+	if (b && strcmp(b->name, name) != 0) {
+		plain_line(s, b);
+		ceil_copy(b->name, sizeof(b->name), name);
+		b->rows = 0;
+		b->from_ns = s->row_ns;
+	}
+	s->row_ns = ceil_now_ns();
+	if (!b)
+		return;
+	b->to_ns = s->row_ns;
+	b->rows++;
 }
 
 void ceil_screen_row(struct ceil_screen *s, const char *device, const struct ceil_outcome *o)
@@ -92,22 +124,15 @@ void ceil_screen_row(struct ceil_screen *s, const char *device, const struct cei
 		return;
 	snprintf(bench, sizeof(bench), "%s%s on %s", o->point.bench->name,
 	         o->point.regime == CEIL_SUSTAINED ? " sustained" : "", device);
-	if (strcmp(bench, s->last_bench) != 0) {
-		plain_line(s);
-		ceil_copy(s->last_bench, sizeof(s->last_bench), bench);
-		s->bench_rows = 0;
-		s->bench_ns = s->row_ns;
-	}
-	s->row_ns = ceil_now_ns();
-	s->bench_rows++;
+	count_row(s, device, bench);
 }
 
 void ceil_screen_close(struct ceil_screen *s)
 {
 	if (s->live)
 		fputs("\r\033[K", s->f);
-	else
-		plain_line(s);
-	*s->last_bench = '\0';
+	for (size_t i = 0; i < s->bench_count && !s->live; i++)
+		plain_line(s, &s->benches[i]);
+	s->bench_count = 0;
 	fflush(s->f);
 }

@@ -8,13 +8,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* The plain line of the bench that a device measures now; devices may measure at once. */
+struct ceil_screen_bench {
+	char device[16], name[96]; /* "dram on gpu0" */
+	uint64_t rows, from_ns, to_ns;
+};
+
 struct ceil_screen {
 	FILE *f;
 	bool live; /* f is a terminal that can go back to the line's start */
 	uint64_t started_ns, drawn_ns;
-	char last_bench[96];                   /* "dram on gpu0", of the plain lines */
-	uint64_t bench_rows, bench_ns, row_ns; /* row_ns: when the last row ended */
-	char best_of[64];                      /* the ceiling whose best is shown */
+	struct ceil_screen_bench benches[CEIL_MAX_DEVICES];
+	size_t bench_count;
+	uint64_t row_ns;  /* when the last row ended */
+	char best_of[64]; /* the ceiling whose best is shown */
 	double best;
 };
 
@@ -24,7 +31,7 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
                           const struct ceil_outcome *so_far, const struct ceil_progress *p);
 /* ceil_screen_row - a row is done: the best so far, and the plain line of a finished bench. */
 void ceil_screen_row(struct ceil_screen *s, const char *device, const struct ceil_outcome *o);
-/* ceil_screen_close - clears the live line, or writes the last plain one. */
+/* ceil_screen_close - clears the live line, or writes the last plain ones. */
 void ceil_screen_close(struct ceil_screen *s);
 
 #endif

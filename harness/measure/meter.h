@@ -10,7 +10,7 @@ struct ceil_meter {
 	struct ceil_meter_options options;
 	struct ceil_timer timer;
 	struct ceil_place place;
-	bool lost;           /* the device hangs: nothing may be called on it again */
+	bool lost;                    /* the device hangs: nothing may be called on it again */
 	struct ceil_nvml_state start; /* when it was opened; what a cool-down waits for */
 };
 
@@ -61,7 +61,7 @@ struct ceil_team *ceil_meter_team(const struct ceil_meter *m, const struct ceil_
 
 /*
  * ceil_search_candidate - times all candidates interleaved, the slower half leaving after each
- * round, and sets s->launch.candidate to the winner. Before each round, effort's idle time.
+ * round, and sets s->launch.candidate to the winner, with effort's idle time between.
  * @ret_first_ns: the median time of candidate 0.
  * A candidate that fails to launch leaves; CEIL_E_UNSUPPORTED when none is left.
  */

@@ -19,8 +19,24 @@ struct candidate {
 struct search {
 	struct candidate *v;
 	uint32_t alive;
-	uint64_t idle_ns; /* before each round: all candidates of a round are as cool */
+	uint64_t idle_ns; /* after each 8 ms of work, or as long as the work was; 0: none */
+	double busy_ns;   /* work since then */
 };
+
+/*
+ * All candidates must be as cool as the first: a H200 lets some 40 ms of full power pass, and works
+ * without end at 3 ms of every 8. What ran before the search may have been long.
+ */
+#define WORK_NS      8e6
+#define MOST_IDLE_NS 150e6
+
+static void cool(struct search *q)
+{
+	if (q->idle_ns == 0 || q->busy_ns < WORK_NS)
+		return;
+	ceil_sleep_ns((uint64_t)fmax((double)q->idle_ns, fmin(q->busy_ns, MOST_IDLE_NS)));
+	q->busy_ns = 0.0;
+}
 
 /*
  * The first launch of an algorithm loads its code: untimed and ungated. Only a device that is
@@ -42,6 +58,8 @@ static bool fatal(enum ceil_status st)
 static enum ceil_status warm(struct ceil_meter *m, struct ceil_setup *s, struct search *q,
                              uint32_t count, struct ceil_error *err)
 {
+	const uint64_t from_ns = ceil_now_ns();
+
 	for (uint32_t i = 0; i < count; i++) {
 		s->launch.candidate = i;
 		const enum ceil_status st = first_launch(m, s, err);
@@ -51,22 +69,25 @@ static enum ceil_status warm(struct ceil_meter *m, struct ceil_setup *s, struct 
 		if (st == CEIL_OK)
 			q->v[q->alive++] = (struct candidate){.index = i, .median_ns = (double)NAN};
 	}
+	q->busy_ns = (double)(ceil_now_ns() - from_ns);
 	return q->alive ? CEIL_OK : err->status;
 }
 
-static enum ceil_status sample_one(struct ceil_meter *m, struct ceil_setup *s, struct candidate *c,
-                                   struct ceil_error *err)
+static enum ceil_status sample_one(struct ceil_meter *m, struct ceil_setup *s, struct search *q,
+                                   struct candidate *c, struct ceil_error *err)
 {
 	struct ceil_sample x;
 	struct ceil_stats stats;
 	enum ceil_status st;
 
 	s->launch.candidate = c->index;
+	cool(q);
 	st = ceil_sample_batch(m, s, &x, err);
 	if (st == CEIL_OK)
 		st = ceil_series_add(&c->series, &x, err);
 	if (st != CEIL_OK)
 		return st;
+	q->busy_ns += x.time_ns * (double)x.batch;
 	ceil_stats_of(&c->series, 0, &stats);
 	c->median_ns = stats.median;
 	return CEIL_OK;
@@ -77,10 +98,8 @@ static enum ceil_status round_of(struct ceil_meter *m, struct ceil_setup *s, str
 {
 	enum ceil_status st = CEIL_OK;
 
-	if (q->idle_ns)
-		ceil_sleep_ns(q->idle_ns);
 	for (uint32_t i = 0; i < q->alive && st == CEIL_OK; i++) {
-		st = sample_one(m, s, &q->v[i], err);
+		st = sample_one(m, s, q, &q->v[i], err);
 		if (st == CEIL_OK)
 			st = ceil_cancel_check(err);
 	}
