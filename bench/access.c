@@ -189,7 +189,7 @@ const struct ceil_bench ceil_access_bench = {
 	.name = "access",
 	.summary = "memory read in single sectors of 32 bytes: in random order, in strides",
 	.doc = "Two threads read a sector of 32 bytes, the least that a cache line is read in; "
-               "every "
+	       "every "
 	       "sector is read once. The value counts the bytes that were wanted: memory moves 64 "
 	       "bytes at a time, so at most about half of its rate is useful.",
 	.source = "CUDA C++ Best Practices Guide: coalesced access, sectors of 32 bytes",
