@@ -153,18 +153,25 @@ enum ceil_status ceil_filter_check(const struct ceil_filter *f, struct ceil_erro
 /* ---- prices: rough, from the cost model and assumed rates; a plan, not a promise */
 
 /* What a device does in a second, about: two thirds of what its properties promise. */
-static double bytes_per_s(const struct ceil_device_props *d, bool host)
+static double clocks_per_s(const struct ceil_device_props *d)
+{
+	return d->sm_count * (d->max_sm_mhz > 0.0 ? d->max_sm_mhz : 1500.0) * 1e6;
+}
+
+static double bytes_per_s(const struct ceil_device_props *d, const struct ceil_variant *v)
 {
 	const double pins = d->max_memory_mhz * 2e6 * d->memory_bus_bits / 8.0;
 
-	if (host)
+	if (strcmp(v->backend, "host") == 0)
 		return fmin(200e9, 8e9 * d->sm_count);
+	if (v->resource == CEIL_R_SMEM)
+		return 85.0 * clocks_per_s(d); /* of 128 bytes a clock and SM */
 	return pins > 0.0 ? 0.66 * pins : 500e9;
 }
 
 static double flops_per_s(const struct ceil_device_props *d, const struct ceil_variant *v)
 {
-	const double clocks = d->sm_count * (d->max_sm_mhz > 0.0 ? d->max_sm_mhz : 1500.0) * 1e6;
+	const double clocks = clocks_per_s(d);
 	/* Half of a Hopper's tensor cores, or an Ampere's: the more bits, the fewer a clock; fp64
 	 * and vector pipes do some hundred. */
 	const bool tensor =
@@ -187,7 +194,7 @@ static double launch_s(const struct ceil_point *p, const struct ceil_launch *l,
 	const double link_s = p->variant->resource == CEIL_R_HOSTLINK ? w.bytes_wire / 25e9 : 0.0;
 	const double wire_s = fmax(link_s, w.bytes_payload / (host ? 2e9 : 100e9));
 
-	return fmax(wire_s, fmax((w.bytes_read + w.bytes_written) / bytes_per_s(d, host),
+	return fmax(wire_s, fmax((w.bytes_read + w.bytes_written) / bytes_per_s(d, p->variant),
 	                         w.flops / flops_per_s(d, p->variant)));
 }
 
