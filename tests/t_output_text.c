@@ -170,6 +170,30 @@ static void test_versus(void)
 	free(text);
 }
 
+/* Machines that measured together may each have a gpu0. */
+static void test_machines(void)
+{
+	static const struct given row = {"gpu0", "dram.copy", "GB/s", "memory", "ok",
+	                                 "",     4368.2,      4814.3, 1905};
+	const struct ceil_text_style style = {.columns = 100};
+	struct ceil_record r[2] = {record(&row), record(&row)};
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (!f)
+		exit(1);
+	ceil_copy(r[0].host, sizeof(r[0].host), "node7");
+	ceil_copy(r[1].host, sizeof(r[1].host), "node8");
+	r[1].value = 4301.5;
+	ceil_text_ceilings(f, &style, r, 2, false);
+	fclose(f);
+	has_text(text, "gpu0  NVIDIA H200 on node7", "each machine has a part");
+	has_text(text, "gpu0  NVIDIA H200 on node8", "of its own");
+	has_text(text, "4302", "with its own rows");
+	free(text);
+}
+
 static void test_colour(void)
 {
 	const char *text = printed(h200_run, 4, false, true, 100);
@@ -269,6 +293,7 @@ int main(void)
 {
 	test_tables();
 	test_versus();
+	test_machines();
 	test_colour();
 	test_numbers();
 	test_style();

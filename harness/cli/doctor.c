@@ -1,13 +1,11 @@
 /* gpuceil doctor: what this node has, what is missing or broken, and what a bench will skip. */
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "harness/base/alloc.h"
-#include "harness/base/dynlib.h"
 #include "harness/base/text.h"
 #include "harness/base/version.h"
 #include "harness/cli/commands.h"
@@ -18,6 +16,8 @@
 #include "harness/device/cublaslt.h"
 #endif
 #include "harness/device/limits.h"
+#include "harness/device/mpi.h"
+#include "harness/device/nccl.h"
 #include "harness/device/sysfs.h"
 #include "harness/device/topology.h"
 #include "harness/device/world.h"
@@ -205,45 +205,29 @@ static void say_cblas(struct doctor *d)
 	ceil_cblas_close(c);
 }
 
-typedef int (*nccl_version_fn)(int *ret_version);
-
-struct nccl {
-	nccl_version_fn version;
-};
-
 static void say_nccl(struct doctor *d)
 {
-	static const char *const sonames[] = {"libnccl.so.2", "libnccl.so", NULL};
-	static const struct ceil_symbol symbols[] = {
-		{.names = {"ncclGetVersion"},
-	         .offset = offsetof(struct nccl, version),
-	         .required = true},
-	};
-	static const struct ceil_library library = {
-		.title = "NCCL",
-		.override = "GPUCEIL_LIB_NCCL",
-		.sonames = sonames,
-		.remedy = "install libnccl2 (apt) or libnccl (dnf) from NVIDIA's repository",
-		.symbols = symbols,
-		.symbol_count = 1,
-	};
 	struct ceil_error err = {CEIL_OK, ""};
-	struct ceil_dynlib lib = {0};
-	struct nccl nccl;
-	int v = 0;
+	struct ceil_nccl_info info;
 
-	if (ceil_dynlib_open(&library, &nccl, &lib, &err) != CEIL_OK) {
-		ceil_report_line(&d->r, CEIL_MARK_SKIP, "NCCL", "%s", err.text);
-		return;
-	}
-	/* 22803 is 2.28.3, since 2.9. */
-	if (nccl.version(&v) == 0)
-		ceil_report_line(&d->r, CEIL_MARK_OK, "NCCL", "%d.%d.%d, %s", v / 10000,
-		                 v / 100 % 100, v % 100, lib.path);
+	if (ceil_nccl_info_read(&info, &err) == CEIL_OK)
+		ceil_report_line(&d->r, CEIL_MARK_OK, "NCCL", "%s, %s", info.version, info.path);
 	else
-		ceil_report_line(&d->r, CEIL_MARK_SKIP, "NCCL", "%s does not tell its version",
-		                 lib.path);
-	ceil_dynlib_close(&lib);
+		ceil_report_line(&d->r, CEIL_MARK_SKIP, "NCCL", "%s", err.text);
+}
+
+/* Not loaded: MPI starts things of its own, and only with --mpi. */
+static void say_mpi(struct doctor *d)
+{
+	char path[512];
+
+	if (ceil_mpi_plugin_path(path, sizeof(path)))
+		ceil_report_line(&d->r, CEIL_MARK_OK, "MPI", "%s, for bench --mpi", path);
+	else
+		ceil_report_line(&d->r, CEIL_MARK_SKIP, "MPI",
+		                 "no %s: install an MPI with mpicc (apt: libopenmpi-dev) and "
+		                 "build again for bench --mpi",
+		                 path);
 }
 
 static void say_libraries(struct doctor *d)
@@ -252,6 +236,7 @@ static void say_libraries(struct doctor *d)
 	say_nvml(d);
 	say_cublaslt(d);
 	say_nccl(d);
+	say_mpi(d);
 	say_cblas(d);
 }
 

@@ -114,8 +114,9 @@ struct entry {
 	plugin_fn plugin;
 };
 
-static void path_beside_us(char *ret_path, size_t size)
+bool ceil_mpi_plugin_path(char *ret_path, size_t size)
 {
+	const char *own = getenv("GPUCEIL_LIB_MPI");
 	const ssize_t n = readlink("/proc/self/exe", ret_path, size - 1);
 	char *slash;
 
@@ -124,6 +125,9 @@ static void path_beside_us(char *ret_path, size_t size)
 	if (slash)
 		slash[1] = '\0';
 	ceil_append(ret_path, size, "gpuceil-mpi.so");
+	if (own && own[0])
+		ceil_copy(ret_path, size, own);
+	return access(ret_path, R_OK) == 0;
 }
 
 static enum ceil_status load(struct ceil_mpi *mpi, struct ceil_error *err)
@@ -148,7 +152,7 @@ static enum ceil_status load(struct ceil_mpi *mpi, struct ceil_error *err)
 	struct entry entry = {NULL};
 	enum ceil_status st;
 
-	path_beside_us(path, sizeof(path));
+	(void)ceil_mpi_plugin_path(path, sizeof(path)); /* if it is not there, loading says so */
 	st = ceil_dynlib_open(&library, &entry, &mpi->lib, err);
 	if (st != CEIL_OK)
 		return st;

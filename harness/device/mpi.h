@@ -21,6 +21,9 @@ struct ceil_mpi {
 	void *idle_user;
 };
 
+/* ceil_mpi_plugin_path - where the plug-in is looked for. Return: whether it is there. */
+bool ceil_mpi_plugin_path(char *ret_path, size_t size);
+
 /*
  * ceil_mpi_open - loads gpuceil-mpi.so from beside the executable (GPUCEIL_LIB_MPI overrides it),
  * starts MPI and compares its size with the launcher's.

@@ -72,11 +72,17 @@ static bool is_ok(const struct ceil_record *r)
 	return strcmp(r->status, "ok") == 0;
 }
 
+/* GPUs of two machines may have the same label. */
+static bool same_device(const struct ceil_record *a, const struct ceil_record *b)
+{
+	return strcmp(a->device, b->device) == 0 && strcmp(a->host, b->host) == 0;
+}
+
 /* Index of the first row of the device from i on that has a value or has none; count if none. */
 static size_t next_row(const struct view *v, size_t i, bool with_value)
 {
 	while (i < v->count &&
-	       (strcmp(v->r[i].device, v->device) != 0 || has_value(&v->r[i]) != with_value))
+	       (!same_device(&v->r[i], v->first) || has_value(&v->r[i]) != with_value))
 		i++;
 	return i;
 }
@@ -278,14 +284,17 @@ static void print_groups(FILE *f, const struct ceil_text_style *style, const str
 /* "gpu0  NVIDIA H200, driver 580.159.04, theoretical at 1980 MHz" */
 static void heading_text(const struct view *v, char *ret_text, size_t size)
 {
+	bool one_machine = true;
 	double mhz = (double)NAN;
 
 	for (size_t i = 0; i < v->count; i++) {
-		if (strcmp(v->r[i].device, v->device) == 0 &&
-		    !(mhz >= v->r[i].theoretical_clock_mhz))
+		one_machine &= strcmp(v->r[i].host, v->first->host) == 0;
+		if (same_device(&v->r[i], v->first) && !(mhz >= v->r[i].theoretical_clock_mhz))
 			mhz = v->r[i].theoretical_clock_mhz;
 	}
 	ceil_copy(ret_text, size, v->first->gpu_name);
+	if (!one_machine)
+		ceil_append(ret_text, size, "%son %s", *ret_text ? " " : "", v->first->host);
 	if (v->first->driver[0])
 		ceil_append(ret_text, size, "%s%s %s", *ret_text ? ", " : "",
 		            is_host(v->device) ? "kernel" : "driver", v->first->driver);
@@ -321,7 +330,7 @@ static void print_folded(FILE *f, const struct ceil_text_style *style, const str
 	for (size_t i = 0; i < v->count; i++) {
 		const struct ceil_record *r = &v->r[i];
 
-		if (strcmp(r->device, v->device) != 0)
+		if (!same_device(r, v->first))
 			continue;
 		ceil_text_number(number, sizeof(number), r->value);
 		status_text(v, r->status, status, sizeof(status));
@@ -339,7 +348,7 @@ static void print_folded(FILE *f, const struct ceil_text_style *style, const str
 static bool first_of_device(const struct ceil_record *r, size_t i)
 {
 	for (size_t k = 0; k < i; k++) {
-		if (strcmp(r[k].device, r[i].device) == 0)
+		if (same_device(&r[k], &r[i]))
 			return false;
 	}
 	return true;
