@@ -11,6 +11,8 @@
 #include "harness/base/cancel.h"
 #include "harness/base/clock.h"
 #include "harness/device/host.h"
+#include "tests/fault_backend.h"
+#include "tests/recorded_backend.h"
 #include "tests/tap.h"
 
 enum { MS = 1000000 };
@@ -253,6 +255,58 @@ static void test_signal(struct ceil_device *dev)
 	ceil_cancel_set(0);
 }
 
+/* ---- a device that fails at any call, and one that hangs */
+
+static void open_faulty(struct recorded *r)
+{
+	recorded_open(r, 1000);
+	r->base.backend = fault_backend(&recorded_backend);
+	fault_at(0, CEIL_OK);
+	fault_hang(0);
+	prepared = 0;
+}
+
+static void test_faults(void)
+{
+	struct recorded r;
+
+	open_faulty(&r);
+	for (long k = 1; k <= 40; k++) {
+		struct ceil_error err = {CEIL_OK, ""};
+		struct ceil_play play = {0};
+		struct ceil_played played;
+		enum ceil_status st;
+
+		fault_at(k, CEIL_E_DEVICE);
+		st = play_own(&r.base, &own, 5 * MS, &play, &played, &err);
+		if (!*fault_last())
+			break;
+		ok(st == CEIL_E_DEVICE && r.allocated == 0 && prepared == 0,
+		   "call %ld (%s) fails: told, and nothing stays", k, fault_last());
+	}
+	recorded_close(&r);
+}
+
+static void test_hang(void)
+{
+	for (long k = 1; k <= 4; k++) {
+		struct ceil_error err = {CEIL_OK, ""};
+		struct ceil_play play = {0};
+		struct ceil_played played;
+		struct recorded r;
+
+		open_faulty(&r);
+		fault_hang(k);
+		is_int(play_own(&r.base, &own, 20 * MS, &play, &played, &err), CEIL_E_TIMEOUT,
+		       "a device that hangs");
+		is_int(fault_calls_after_hang(), 0, "is not called again");
+		is_int(prepared, 1, "not even to release");
+		recorded_close(&r);
+	}
+	fault_hang(0);
+	prepared = 0;
+}
+
 /* ---- stays */
 
 static void test_stays(void)
@@ -288,5 +342,7 @@ int main(void)
 	test_stop(dev);
 	test_signal(dev);
 	dev->backend->close(dev);
+	test_faults();
+	test_hang();
 	return done_testing();
 }

@@ -59,6 +59,7 @@ struct player {
 	struct ceil_stage stage;
 	struct ceil_stay *stays; /* device memory; the stage has it when blocks shall tell */
 	struct ceil_step_work work[AHEAD];
+	bool prepared;
 	uint64_t begun, done; /* steps */
 	uint64_t started_ns;
 };
@@ -273,11 +274,13 @@ enum ceil_status ceil_scenario_play(const struct ceil_scenario *sc, size_t value
 	if (!sc->step && sc->why_not)
 		return ceil_fail(err, CEIL_E_UNSUPPORTED, "%s: %s", sc->name, sc->why_not);
 	st = place(&p, err);
-	if (st == CEIL_OK && sc->prepare)
+	if (st == CEIL_OK && sc->prepare) {
+		p.prepared = true;
 		st = sc->prepare(&p.stage, err);
+	}
 	if (st == CEIL_OK)
 		st = play(&p, ret_played, err);
-	if (sc->release && st != CEIL_E_TIMEOUT)
+	if (p.prepared && st != CEIL_E_TIMEOUT)
 		sc->release(&p.stage);
 	if (st != CEIL_E_TIMEOUT)
 		clear(&p);
