@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bench/dram_host.h"
@@ -13,6 +14,7 @@
 #include "harness/base/clock.h"
 #include "harness/device/backend.h"
 #include "harness/device/cblas.h"
+#include "harness/device/limits.h"
 #include "tests/fakes.h"
 #include "tests/tap.h"
 
@@ -374,6 +376,37 @@ static void test_product(struct ceil_device *dev, enum ceil_dtype t)
 	free_arrays(dev, &a);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+static void test_little_room(void)
+{
+	skip("a limit of the address space", "sanitizers take terabytes of it");
+}
+#else
+static void test_little_room(void)
+{
+	const uint64_t large = (uint64_t)1 << 40, mib = 1 << 20;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_cblas *c = NULL;
+	struct rlimit before, limit;
+
+	ok(getrlimit(RLIMIT_AS, &before) == 0, "# a limit on addresses");
+	if (before.rlim_cur != RLIM_INFINITY) {
+		skip("a limit of the address space", "there is one already");
+		return;
+	}
+	ok(ceil_limits_address_bytes() == UINT64_MAX, "no limit");
+	limit = (struct rlimit){large, before.rlim_max};
+	ok(setrlimit(RLIMIT_AS, &limit) == 0, "# a large one");
+	limit.rlim_cur = large - ceil_limits_address_bytes() + 100 * mib;
+	ok(setrlimit(RLIMIT_AS, &limit) == 0, "# 100 MiB more than is in use");
+	ok(ceil_limits_address_bytes() <= 100 * mib, "100 MiB are left");
+	ok(ceil_limits_free_bytes() <= 100 * mib, "which bounds what a run may plan with");
+	is_int(ceil_cblas_open(2, &c, &err), CEIL_E_UNSUPPORTED, "OpenBLAS would wait for ever");
+	has_text(err.text, "ulimit -v", "so it is not loaded, for that reason");
+	ok(setrlimit(RLIMIT_AS, &before) == 0, "# no limit");
+}
+#endif
+
 static void test_real_cblas(void)
 {
 	struct ceil_error err = {CEIL_OK, ""};
@@ -580,6 +613,7 @@ int main(void)
 	ceil_host_backend.close(dev);
 	test_nodes();
 	test_no_memory();
+	test_little_room();
 	test_real_cblas();
 	test_makers();
 	test_mkl();

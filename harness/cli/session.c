@@ -184,14 +184,28 @@ static int follow_to_end(struct ceil_session *s, bool hung)
 	return CEIL_EXIT_OK;
 }
 
+/* Whether a product of the host was measured: rows of products alone have m. */
+static bool used_cblas(const struct ceil_session *s)
+{
+	for (size_t i = 0; i < s->ceiling_count; i++) {
+		const struct ceil_record *r = &s->ceilings[i];
+
+		if (strcmp(r->backend, "host") == 0 && r->m != CEIL_ABSENT_U64 && !isnan(r->value))
+			return true;
+	}
+	return false;
+}
+
 /* What only the measurements told. */
 static void complete_info(const struct ceil_session *s)
 {
+	const bool cblas = used_cblas(s);
+
 	for (size_t i = 0; i < s->lane_count; i++) {
 		const struct ceil_device_props *p = &s->lanes[i].dev->props;
 
 		ceil_info_add_timer(s->info, &s->lanes[i]);
-		if (strcmp(p->label, "cpu") == 0)
+		if (cblas && strcmp(p->label, "cpu") == 0)
 			ceil_info_add_cblas(s->info, (unsigned)p->sm_count);
 	}
 }

@@ -8,6 +8,7 @@
 #include "harness/base/alloc.h"
 #include "harness/base/dynlib.h"
 #include "harness/base/text.h"
+#include "harness/device/limits.h"
 
 /* Values of cblas.h, the same in every implementation. */
 enum { COL_MAJOR = 102, NO_TRANS = 111, TRANS = 112 };
@@ -123,12 +124,34 @@ static void name_library(struct ceil_cblas *c, unsigned threads)
 	ceil_append(c->name, sizeof(c->name), ", %u thread%s", threads, threads == 1 ? "" : "s");
 }
 
+/*
+ * OpenBLAS starts its threads when it is loaded and waits for ever for memory that it does not get:
+ * each wants a stack and an arena of malloc beside its buffer.
+ */
+static enum ceil_status room_for_threads(unsigned threads, struct ceil_error *err)
+{
+	const uint64_t mib = (uint64_t)1 << 20;
+	const uint64_t left = ceil_limits_address_bytes();
+	const uint64_t needed = (256 + (uint64_t)threads * (8 + 64 + 32)) * mib;
+
+	if (left >= needed)
+		return CEIL_OK;
+	return ceil_fail(err, CEIL_E_UNSUPPORTED,
+	                 "the limit of the address space (ulimit -v) leaves %llu MiB, and a CBLAS "
+	                 "with %u threads needs about %llu MiB: raise it",
+	                 (unsigned long long)(left / mib), threads,
+	                 (unsigned long long)(needed / mib));
+}
+
 enum ceil_status ceil_cblas_open(unsigned threads, struct ceil_cblas **ret_cblas,
                                  struct ceil_error *err)
 {
-	struct ceil_cblas *c = ceil_alloc(1, sizeof(*c), err);
-	enum ceil_status st;
+	struct ceil_cblas *c;
+	enum ceil_status st = room_for_threads(threads, err);
 
+	if (st != CEIL_OK)
+		return st;
+	c = ceil_alloc(1, sizeof(*c), err);
 	if (!c)
 		return CEIL_E_NOMEM;
 	st = ceil_dynlib_open(&library, &c->fn, &c->lib, err);

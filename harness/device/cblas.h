@@ -18,7 +18,8 @@ struct ceil_cblas_gemm {
 /*
  * ceil_cblas_open - loads the first CBLAS of the list, or the one that GPUCEIL_LIB_CBLAS names,
  * and makes it use threads threads: an inherited OMP_NUM_THREADS does not decide it.
- * Return: CEIL_E_UNSUPPORTED with what was looked for and what to install; CEIL_E_NOMEM.
+ * Return: CEIL_E_UNSUPPORTED with what was looked for and what to install, or if `ulimit -v` leaves
+ * its threads no room; CEIL_E_NOMEM.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_cblas_open(unsigned threads, struct ceil_cblas **ret_cblas,
                                                  struct ceil_error *err);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "harness/base/text.h"
 #include "harness/device/sysfs.h"
@@ -186,9 +188,30 @@ uint64_t ceil_limits_memory_bytes(void)
 	return headroom;
 }
 
+uint64_t ceil_limits_address_bytes(void)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	unsigned long pages = 0;
+	struct rlimit limit;
+	FILE *f;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return UINT64_MAX;
+	f = fopen("/proc/self/statm", "r");
+	if (!f || fscanf(f, "%lu", &pages) != 1)
+		pages = 0; /* then the whole limit is left, as far as we know */
+	if (f)
+		(void)fclose(f);
+	const uint64_t used = (uint64_t)pages * (uint64_t)page;
+
+	return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
 uint64_t ceil_limits_free_bytes(void)
 {
-	const uint64_t headroom = ceil_limits_memory_bytes();
+	const uint64_t groups = ceil_limits_memory_bytes();
+	const uint64_t addresses = ceil_limits_address_bytes();
+	const uint64_t headroom = groups < addresses ? groups : addresses;
 	uint64_t kib = 0;
 
 	if (!ceil_sysfs_field(&kib, "MemAvailable:", "/proc/meminfo"))

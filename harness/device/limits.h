@@ -20,7 +20,11 @@ double ceil_limits_cpus(void);
  */
 uint64_t ceil_limits_memory_bytes(void);
 
-/* ceil_limits_free_bytes - the smaller of that and MemAvailable; UINT64_MAX where neither is known.
+/* ceil_limits_address_bytes - what `ulimit -v` leaves of the address space; UINT64_MAX: no limit.
+ */
+uint64_t ceil_limits_address_bytes(void);
+
+/* ceil_limits_free_bytes - the smallest of these and MemAvailable; UINT64_MAX where none is known.
  */
 uint64_t ceil_limits_free_bytes(void);
 
