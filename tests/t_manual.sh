@@ -71,7 +71,7 @@ try gpuceil bench --bu
 try gpuceil bench --busy ''
 try gpuceil bench --busy = s
 try gpuceil bench --dtype bf16,tf
-try gpuceil get dram.r
+try gpuceil get dram.rea
 try gpuceil list v
 try gpuceil completion z
 E2
