@@ -5,6 +5,7 @@
 #include "harness/cli/commands.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,6 +131,8 @@ static int delivered(int status)
 	errno = 0; /* what it says now may be of another file */
 	if ((fflush(stdout) == 0 && !ferror(stdout)) || status > CEIL_EXIT_BAD)
 		return status;
+	if (ceil_cancel_signal() == SIGPIPE || errno == EPIPE)
+		return 128 + SIGPIPE; /* the reader went away, as `head` does: no word about it */
 	(void)ceil_fail(&err, CEIL_E_IO, "standard output cannot be written: %s",
 	                errno ? strerror(errno) : "a part of it was lost");
 	return ceil_cli_error(&err);
