@@ -45,9 +45,12 @@ static enum ceil_status array_bytes(const struct ceil_point *p, const struct cei
 	while (bytes * 2 <= most && bytes * 2 <= d->free_bytes)
 		bytes *= 2;
 	if (bytes < least) {
+		if (!wish)
+			return ceil_bench_no_room(d, p->variant->ceiling, least,
+			                          "four times the last-level cache", err);
 		ceil_human_bytes(need, sizeof(need), least);
-		return ceil_fail(err, wish ? CEIL_E_USAGE : CEIL_E_UNSUPPORTED,
-		                 "needs a power of two of at least %s of memory", need);
+		return ceil_fail(err, CEIL_E_USAGE, "needs a power of two of at least %s of memory",
+		                 need);
 	}
 	*ret_bytes = bytes;
 	return CEIL_OK;

@@ -147,7 +147,6 @@ static enum ceil_status collective_shape(const struct ceil_point *p,
 {
 	const struct ceil_collective_form f = ceil_collective_form_of(p->variant);
 	uint64_t bytes;
-	char need[32], have[32];
 
 	if (f.host && ranks_of(d) < 2)
 		return ceil_fail(err, CEIL_E_UNSUPPORTED,
@@ -159,10 +158,7 @@ static enum ceil_status collective_shape(const struct ceil_point *p,
 	bytes = ret_buf[CEIL_COLLECTIVE_SEND].bytes + ret_buf[CEIL_COLLECTIVE_RECV].bytes;
 	if (bytes <= d->free_bytes)
 		return CEIL_OK;
-	ceil_human_bytes(need, sizeof(need), bytes);
-	ceil_human_bytes(have, sizeof(have), d->free_bytes);
-	return ceil_fail(err, CEIL_E_NOMEM, "%s needs %s of memory, %s may be used",
-	                 p->variant->name, need, have);
+	return ceil_bench_no_room(d, p->variant->name, bytes, /* why= */ NULL, err);
 }
 
 /* The whole array, as nccl-tests counts it: with parts, those of all ranks. */

@@ -115,7 +115,6 @@ static enum ceil_status array_bytes(const struct ceil_point *p, const struct cei
 	const uint64_t there = d->free_bytes / arrays;
 	uint64_t bytes = p->cas->axis[0] ? p->cas->axis[0] / MIB * MIB : least;
 	char need[32];
-	char have[32];
 
 	if (bytes < least) {
 		ceil_human_bytes(need, sizeof(need), least);
@@ -125,12 +124,11 @@ static enum ceil_status array_bytes(const struct ceil_point *p, const struct cei
 		                 (unsigned long long)p->cas->axis[0], need);
 	}
 	if (there < least) {
-		ceil_human_bytes(need, sizeof(need), arrays * least);
-		ceil_human_bytes(have, sizeof(have), d->free_bytes);
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "%s needs %s of memory (%u x four times the last-level cache), "
-		                 "%s may be used",
-		                 p->variant->ceiling, need, (unsigned)arrays, have);
+		char why[48] = "";
+
+		ceil_append(why, sizeof(why), "%u x four times the last-level cache",
+		            (unsigned)arrays);
+		return ceil_bench_no_room(d, p->variant->ceiling, arrays * least, why, err);
 	}
 	while (bytes > there)
 		bytes = bytes / 2 > least ? bytes / 2 / MIB * MIB : least;

@@ -6,6 +6,7 @@
 #include "bench/gemm_engine.h"
 #include "bench/gemm_shapes.h"
 #include "harness/base/dtype.h"
+#include "harness/base/text.h"
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -186,13 +187,13 @@ static enum ceil_status check_memory(const struct ceil_point *p, const struct ce
 	                    m * n * ceil_dtype_info(t->out)->bits;
 	const double need = bits / 8.0 + (is_host(p) ? 0.0 : (double)CEIL_GEMM_WORKSPACE_BYTES);
 	const double there = d->free_bytes ? (double)d->free_bytes : 0x1p60; /* 0: unknown */
+	char what[64] = "";
 
-	if (need > there)
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "%s %s needs %.2f GiB of memory, %.2f GiB may be used",
-		                 ceil_dtype_info(t->a)->name, p->cas->name, need / 0x1p30,
-		                 there / 0x1p30);
-	return CEIL_OK;
+	if (need <= there)
+		return CEIL_OK;
+	ceil_append(what, sizeof(what), "%s %s", ceil_dtype_info(t->a)->name, p->cas->name);
+	return ceil_bench_no_room(d, what, need < 0x1p63 ? (uint64_t)need : UINT64_MAX,
+	                          /* why= */ NULL, err);
 }
 
 static struct ceil_buffer buffer_of(const struct ceil_point *p, const struct ceil_device_props *d,

@@ -134,16 +134,11 @@ static enum ceil_status shape_memcpy(const struct ceil_point *p, const struct ce
 	const uint64_t cache = (4 * d->llc_bytes + MIB - 1) / MIB * MIB;
 	const uint64_t least = cache > LEAST_BYTES ? cache : LEAST_BYTES;
 	const uint64_t bytes = p->cas->axis[BYTES] ? p->cas->axis[BYTES] : least;
-	char need[32];
-	char have[32];
 
 	if (d->free_bytes / 2 < bytes) {
-		ceil_human_bytes(need, sizeof(need), 2 * bytes);
-		ceil_human_bytes(have, sizeof(have), d->free_bytes);
-		return ceil_fail(
-			err, CEIL_E_UNSUPPORTED, "%s needs %s of memory (twice %s), %s may be used",
-			p->variant->ceiling, need,
-			p->cas->axis[BYTES] ? "the size" : "four times the last-level cache", have);
+		return ceil_bench_no_room(
+			d, p->variant->ceiling, 2 * bytes,
+			p->cas->axis[BYTES] ? "twice the size" : "twice four times the cache", err);
 	}
 	ret_l->m = bytes;
 	ret_buf[0] = buffer_of(CEIL_MEM_DEVICE, CEIL_INPUT, -1, bytes);
@@ -156,8 +151,6 @@ static enum ceil_status check_bytes(const struct ceil_point *p, const struct cei
 {
 	const uint64_t pairs = form_of(p->variant)->way == BOTH ? 2 : 1;
 	const uint64_t bytes = p->cas->axis[BYTES];
-	char need[32];
-	char have[32];
 
 	if (bytes == 0 || bytes % VECTOR_BYTES != 0)
 		return ceil_fail(err, CEIL_E_USAGE,
@@ -165,10 +158,7 @@ static enum ceil_status check_bytes(const struct ceil_point *p, const struct cei
 		                 (unsigned long long)bytes);
 	if (bytes <= d->free_bytes / pairs)
 		return CEIL_OK;
-	ceil_human_bytes(need, sizeof(need), pairs * bytes);
-	ceil_human_bytes(have, sizeof(have), d->free_bytes);
-	return ceil_fail(err, CEIL_E_UNSUPPORTED, "%s needs %s of memory, %s may be used",
-	                 p->variant->ceiling, need, have);
+	return ceil_bench_no_room(d, p->variant->ceiling, pairs * bytes, /* why= */ NULL, err);
 }
 
 static uint32_t many(uint64_t bytes)

@@ -4,7 +4,6 @@
 #include "bench/check.h"
 #include "harness/base/alloc.h"
 #include "harness/base/dtype.h"
-#include "harness/base/text.h"
 #include "kernels/l2.h"
 
 #include <stdlib.h>
@@ -46,8 +45,6 @@ static enum ceil_status array_bytes(const struct ceil_point *p, const struct cei
 {
 	const uint64_t share = p->cas->axis[CEIL_L2_SHARE];
 	uint64_t bytes = p->cas->axis[CEIL_L2_BYTES];
-	char need[32];
-	char have[32];
 
 	if (share > 0 && d->l2_bytes == 0)
 		return ceil_fail(err, CEIL_E_UNSUPPORTED, "the size of the L2 is unknown");
@@ -57,12 +54,8 @@ static enum ceil_status array_bytes(const struct ceil_point *p, const struct cei
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "%llu bytes are less than the %llu that one block reads",
 		                 (unsigned long long)bytes, (unsigned long long)group_bytes);
-	if (bytes > d->free_bytes) {
-		ceil_human_bytes(need, sizeof(need), bytes);
-		ceil_human_bytes(have, sizeof(have), d->free_bytes);
-		return ceil_fail(err, CEIL_E_UNSUPPORTED, "needs %s of memory, %s may be used",
-		                 need, have);
-	}
+	if (bytes > d->free_bytes)
+		return ceil_bench_no_room(d, p->variant->ceiling, bytes, /* why= */ NULL, err);
 	*ret_bytes = bytes / group_bytes * group_bytes;
 	return CEIL_OK;
 }

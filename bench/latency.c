@@ -3,7 +3,6 @@
 
 #include "harness/base/alloc.h"
 #include "harness/base/dtype.h"
-#include "harness/base/text.h"
 #include "harness/base/value.h"
 #include "kernels/latency.h"
 
@@ -70,7 +69,6 @@ static enum ceil_status nodes_of(const struct ceil_point *p, const struct ceil_d
 	const struct ceil_latency_level *level = ceil_latency_level_of(p->variant);
 	const uint64_t wish = p->cas->axis[CEIL_LATENCY_BYTES] / level->stride_bytes;
 	uint64_t nodes = wish ? wish : level->nodes;
-	char need[32];
 
 	if (nodes == 0 && d->l2_bytes == 0)
 		return ceil_fail(err, CEIL_E_UNSUPPORTED, "the size of the L2 is unknown");
@@ -80,11 +78,9 @@ static enum ceil_status nodes_of(const struct ceil_point *p, const struct ceil_d
 	if (nodes < 2)
 		return ceil_fail(err, CEIL_E_USAGE, "a ring has two nodes of %llu bytes at least",
 		                 (unsigned long long)level->stride_bytes);
-	if (nodes * level->stride_bytes > d->free_bytes) {
-		ceil_human_bytes(need, sizeof(need), nodes * level->stride_bytes);
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "needs %s of memory, which is more than may be used", need);
-	}
+	if (nodes * level->stride_bytes > d->free_bytes)
+		return ceil_bench_no_room(d, p->variant->ceiling, nodes * level->stride_bytes,
+		                          /* why= */ NULL, err);
 	if (nodes * level->shared_bytes > 48 * 1024)
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "%llu nodes do not fit into 48 KiB of shared memory",

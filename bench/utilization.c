@@ -68,7 +68,7 @@ const struct ceil_scenario ceil_scenarios[] = {
 			  "that: it waits for the host. GPU-Util counts the time in which any "
 			  "kernel was there, however empty.",
 		.more = "A kernel of one warp that returns at once, launched in a loop. The rate "
-                        "of "
+			"of "
 			"launches is the host's ceiling, not the GPU's. Programs of many small "
 			"kernels look like this: put the kernels into a CUDA graph, fuse them, or "
 			"compile the model.",
@@ -90,7 +90,7 @@ const struct ceil_scenario ceil_scenarios[] = {
 		.more = "A graph of 1024 empty kernels of one warp, started again and again: about "
 			"two million kernels a second. GPU-Util is the share of time in which at "
 			"least one kernel was executing, and says nothing about how much of the "
-                        "GPU "
+			"GPU "
 			"it used. SM-active, the share of multiprocessors that held a warp, stays "
 			"near zero.",
 		.tour = true,
@@ -112,7 +112,7 @@ const struct ceil_scenario ceil_scenarios[] = {
 		.more = "Kernels on all multiprocessors that spin for the time in the name, "
 			"launched in turn on the streams behind the x. Where the rate of launches "
 			"stops to grow, the host is the limit; where SM-active comes near 100 %, "
-                        "the "
+			"the "
 			"kernels are long enough.",
 		VALUES(storms),
 		.gpu_util = ANY,

@@ -38,7 +38,7 @@ static void test_shape(void)
 	is_int(bed_shape(bench, "random.sector", own, 2, &d, &l, &err), CEIL_OK, "less memory");
 	is_u64(l.n * 32, GIB, "a smaller array");
 	d.free_bytes = 128 * MIB;
-	is_int(bed_shape(bench, "random.sector", own, 2, &d, &l, &err), CEIL_E_UNSUPPORTED,
+	is_int(bed_shape(bench, "random.sector", own, 2, &d, &l, &err), CEIL_E_NOMEM,
 	       "less than four times the cache is no memory row");
 	has_text(err.text, "240 MiB", "and the error says how much that is");
 }

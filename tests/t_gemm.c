@@ -92,8 +92,8 @@ static const struct refusal refusals[] = {
 	{"cublaslt.bf16", {8, 8, 8, 4}, CEIL_E_USAGE, "layout 4 is none"},
 	{"cublaslt.bf16", {1u << 31, 1u << 31, 2, 0}, CEIL_E_USAGE, "more than 2^63"},
 	{"cublaslt.bf16", {UINT64_MAX, UINT64_MAX, UINT64_MAX, 0}, CEIL_E_USAGE, "more than 2^63"},
-	{"cublaslt.bf16", {1u << 31, 1u << 31, 1, 0}, CEIL_E_UNSUPPORTED, "GiB of memory"},
-	{"cublaslt.fp64", {UINT64_C(1) << 61, 1, 1, 0}, CEIL_E_UNSUPPORTED, "GiB of memory"},
+	{"cublaslt.bf16", {1u << 31, 1u << 31, 1, 0}, CEIL_E_NOMEM, "EiB of memory"},
+	{"cublaslt.fp64", {UINT64_C(1) << 61, 1, 1, 0}, CEIL_E_NOMEM, "EiB of memory"},
 	{"cublaslt.bf16", {8, 8, 65537, 0}, CEIL_E_UNSUPPORTED, "k is at most 65536"},
 	{"cublaslt.bf16_batched",
          {64, 64, 64, 0},
@@ -115,8 +115,8 @@ static const struct refusal refusals[] = {
 	{"cblas.fp32", {16, 16, 16, 2}, CEIL_E_UNSUPPORTED, "host fp32 is TN only: NT is not"},
 	{"cublaslt.fp32",
          {16384, 16384, 16384, 0},
-         CEIL_E_UNSUPPORTED,
-         "fp32 own needs 3.06 GiB of memory, 3.00 GiB may be used"},
+         CEIL_E_NOMEM,
+         "fp32 own needs 3.1 GiB of memory, 3 GiB may be used (60 % of what is free"},
 };
 
 static void test_refusals(void)

@@ -264,14 +264,14 @@ static void test_refused(void)
 	struct ceil_error err;
 
 	d.free_bytes = 2 * GIB - 1;
-	is_int(bench->shape(&p, &d, &l, buf, &err), CEIL_E_UNSUPPORTED, "too little memory");
+	is_int(bench->shape(&p, &d, &l, buf, &err), CEIL_E_NOMEM, "too little memory");
 	has_text(err.text, "2 GiB", "says how much is needed");
 	p.cas = &odd;
 	is_int(bench->shape(&p, &somewhere, &l, buf, &err), CEIL_E_USAGE, "5002 bytes");
 	has_text(err.text, "5002", "are refused");
 	p = point("memcpy.threads", "4xLLC");
 	d = (struct ceil_device_props){.llc_bytes = 480 * MIB, .free_bytes = 3 * GIB};
-	is_int(bench->shape(&p, &d, &l, buf, &err), CEIL_E_UNSUPPORTED, "caches of 480 MiB");
+	is_int(bench->shape(&p, &d, &l, buf, &err), CEIL_E_NOMEM, "caches of 480 MiB");
 	has_text(err.text, "3.8 GiB", "need arrays of 1.9 GiB");
 }
 

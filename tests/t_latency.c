@@ -38,7 +38,7 @@ static void test_shape(void)
 	       "one node is no ring");
 	is_int(bed_shape(bench, "smem.ns", three, 2, &bed_h200, &l, &err), CEIL_E_USAGE,
 	       "3 MiB of nodes do not fit shared memory");
-	is_int(bed_shape(bench, "dram.ns", huge, 2, &bed_h200, &l, &err), CEIL_E_UNSUPPORTED,
+	is_int(bed_shape(bench, "dram.ns", huge, 2, &bed_h200, &l, &err), CEIL_E_NOMEM,
 	       "more than there is");
 	unknown.l2_bytes = 0;
 	is_int(bed_shape(bench, "dram.ns", own, 2, &unknown, &l, &err), CEIL_E_UNSUPPORTED,

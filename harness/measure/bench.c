@@ -1,5 +1,7 @@
-/* Names of what bench tables say: units, regimes, resources, timings. */
+/* What bench tables say, in words: units, regimes, resources, timings, too little memory. */
 #include "harness/measure/bench.h"
+
+#include "harness/base/text.h"
 
 #include <string.h>
 
@@ -54,4 +56,19 @@ const char *ceil_timing_name(enum ceil_timing timing)
 bool ceil_unit_lower_is_better(enum ceil_unit unit)
 {
 	return unit == CEIL_US || unit == CEIL_NS || unit == CEIL_CYCLES;
+}
+
+enum ceil_status ceil_bench_no_room(const struct ceil_device_props *d, const char *what,
+                                    uint64_t need_bytes, const char *why, struct ceil_error *err)
+{
+	char need[32];
+	char have[32];
+
+	ceil_human_bytes(need, sizeof(need), need_bytes);
+	ceil_human_bytes(have, sizeof(have), d->free_bytes);
+	return ceil_fail(
+		err, CEIL_E_NOMEM,
+		"%s needs %s of memory%s%s%s, %s may be used (60 %% of what is free, never "
+		"the last 2 GiB)",
+		what, need, why ? " (" : "", why ? why : "", why ? ")" : "", have);
 }

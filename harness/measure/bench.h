@@ -123,8 +123,9 @@ struct ceil_bench {
 
 	/*
 	 * shape - sizes, places, geometry of a point on a device. Pure.
-	 * Return: CEIL_OK; CEIL_E_UNSUPPORTED if the device cannot (too little memory: how much
-	 * is needed and there); CEIL_E_USAGE if the axes make no sense.
+	 * Return: CEIL_OK; CEIL_E_UNSUPPORTED if the device cannot; CEIL_E_NOMEM, by
+	 * ceil_bench_no_room, if it has too little memory, which skips the row; CEIL_E_USAGE if
+	 * the axes make no sense.
 	 */
 	enum ceil_status (*shape)(const struct ceil_point *p, const struct ceil_device_props *d,
 	                          struct ceil_launch *ret_l,
@@ -173,6 +174,15 @@ extern const struct ceil_bench *const ceil_benches[];
 
 /* ceil_bench_find - by name, or NULL. */
 const struct ceil_bench *ceil_bench_find(const char *name);
+
+/*
+ * ceil_bench_no_room - the failure of a shape that does not fit: how much is needed and there.
+ * @what: that needs it. @why: the rule that asks for so much, or NULL.
+ * Return: CEIL_E_NOMEM.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_bench_no_room(const struct ceil_device_props *d,
+                                                    const char *what, uint64_t need_bytes,
+                                                    const char *why, struct ceil_error *err);
 
 /* Names for rows: "GB/s", "burst" (or ""), "tensor", "marks". */
 const char *ceil_unit_name(enum ceil_unit unit);
