@@ -169,6 +169,7 @@ const struct ceil_bench ceil_roofline_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_ROOFLINE_BUFFERS,
+	.repeatable = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = roofline_shape,
 	.work = roofline_work,
