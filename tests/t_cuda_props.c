@@ -6,17 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GIB (UINT64_C(1) << 30)
-
-static void test_headroom(void)
-{
-	is_u64(ceil_cuda_plan_bytes(140 * GIB), 84 * GIB, "60 % of 140 GiB");
-	is_u64(ceil_cuda_plan_bytes(5 * GIB), 3 * GIB, "5 GiB: both limits say 3");
-	is_u64(ceil_cuda_plan_bytes(4 * GIB), 2 * GIB, "4 GiB: the last 2 stay");
-	is_u64(ceil_cuda_plan_bytes(2 * GIB), 0, "2 GiB: nothing may be used");
-	is_u64(ceil_cuda_plan_bytes(GIB), 0, "nor of less");
-}
-
 static void test_clock(void)
 {
 	/* SM 0 makes 1500, SM 1 1600, SM 2 1800 cycles a us; SM 5 and 6 are in one set each. */
@@ -84,7 +73,6 @@ static void test_count(void)
 
 int main(void)
 {
-	test_headroom();
 	test_clock();
 	test_environment();
 	test_count();

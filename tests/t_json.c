@@ -63,18 +63,6 @@ static void rows_become_lines(void)
 	has_text(line_of(&r), "\"name\":\"a??\"", "bytes that are no UTF-8 do not spoil the row");
 }
 
-static void rows_become_objects(void)
-{
-	const struct row r = {"x", 2.5, 7, CEIL_ABSENT_U64};
-	json_t *object = ceil_json_row(&table, &r);
-
-	is_int((long long)json_object_size(object), 3, "three members");
-	is_text(json_string_value(json_object_get(object, "name")), "x", "text");
-	is_close(json_real_value(json_object_get(object, "value")), 2.5, 0, "a number");
-	is_int(json_integer_value(json_object_get(object, "count")), 7, "a whole number");
-	json_decref(object);
-}
-
 static void a_full_pipe_is_told(void)
 {
 	const struct row r = {"x", 2.5, 7, 8};
@@ -128,7 +116,6 @@ static void a_full_disk_leaves_the_old_file(void)
 int main(void)
 {
 	rows_become_lines();
-	rows_become_objects();
 	a_full_pipe_is_told();
 	files_are_whole();
 	a_full_disk_leaves_the_old_file();

@@ -214,9 +214,9 @@ static void test_names(void)
 		is_text(part ? part->name : "none", cases[i].part ? cases[i].part : "none",
 		        cases[i].name);
 	}
-	is_text(ceil_market_name(ceil_market_of("NVIDIA GeForce RTX 4090")), "geforce", "GeForce");
-	is_text(ceil_market_name(ceil_market_of("NVIDIA RTX A6000")), "workstation", "RTX A6000");
-	is_text(ceil_market_name(ceil_market_of("NVIDIA A40")), "datacenter", "A40");
+	is_int(ceil_market_of("NVIDIA GeForce RTX 4090"), CEIL_GEFORCE, "GeForce");
+	is_int(ceil_market_of("NVIDIA RTX A6000"), CEIL_WORKSTATION, "RTX A6000");
+	is_int(ceil_market_of("NVIDIA A40"), CEIL_DATACENTER, "A40");
 	ok(ceil_part_named("H200 SXM") != NULL, "a part is found by its own name");
 	ok(ceil_part_named("H2000") == NULL, "an unknown one is not");
 }

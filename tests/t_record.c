@@ -497,7 +497,7 @@ static void test_tables(void)
 		"pattern,variant,size_bytes,m,n,k,rank,ranks,sm_active,tensor_active,dram_active,"
 		"temp_start_c,temp_end_c,driver,tool_version,format_version,"
 		"gpu_busy,half_size_bytes,host_node,locality,link,versus,versus_value,of_issue,"
-	        "note";
+		"note";
 	char names[1024] = "";
 
 	for (size_t i = 0; i < ceil_table_ceilings.field_count; i++)

@@ -48,13 +48,6 @@ enum ceil_market ceil_market_of(const char *device_name)
 	return CEIL_DATACENTER;
 }
 
-const char *ceil_market_name(enum ceil_market m)
-{
-	static const char *const names[] = {"datacenter", "workstation", "geforce", "any"};
-
-	return (unsigned)m < sizeof(names) / sizeof(names[0]) ? names[m] : "";
-}
-
 enum ceil_market ceil_part_market(const struct ceil_part *part)
 {
 	const bool rtx = strncmp(part->name, "RTX ", 4) == 0;

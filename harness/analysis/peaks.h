@@ -75,8 +75,6 @@ const struct ceil_part *ceil_part_named(const char *name);
 /* ceil_market_of - GeForce and workstation parts have rates of their own. */
 enum ceil_market ceil_market_of(const char *device_name);
 
-const char *ceil_market_name(enum ceil_market m);
-
 /* ceil_part_market - of a part of the table: "RTX 4090" is a GeForce card, "RTX PRO 6000" is not.
  */
 enum ceil_market ceil_part_market(const struct ceil_part *part);

@@ -75,13 +75,3 @@ enum ceil_status ceil_grow(void **v, size_t *cap, size_t want, size_t size, stru
 	*cap = n;
 	return CEIL_OK;
 }
-
-char *ceil_strdup(const char *text, struct ceil_error *err)
-{
-	const size_t size = strlen(text) + 1;
-	char *copy = ceil_alloc(size, 1, err);
-
-	if (copy)
-		memcpy(copy, text, size);
-	return copy;
-}

@@ -22,9 +22,6 @@ CEIL_MUST_CHECK enum ceil_status ceil_grow(void **v, size_t *cap, size_t want, s
 /* ceil_realloc - realloc with the fault hook, for libraries that let us choose. */
 void *ceil_realloc(void *p, size_t bytes);
 
-/* ceil_strdup - a copy that free() gives back; NULL with CEIL_E_NOMEM in err. */
-char *ceil_strdup(const char *text, struct ceil_error *err);
-
 /* ceil_alloc_fail_at - tests: the k-th allocation from now fails, once; 0 switches it off. */
 void ceil_alloc_fail_at(long k);
 

@@ -42,9 +42,6 @@ CEIL_MUST_CHECK enum ceil_status ceil_cuda_free_bytes(bool integrated, uint64_t 
 /* ceil_cuda_topology - of the host, as the device keeps it; NULL if hwloc does not know it. */
 const struct ceil_topology *ceil_cuda_topology(const struct ceil_device *dev);
 
-/* ceil_cuda_plan_bytes - of what is free: at most 60 %, and never the last 2 GiB. Pure. */
-uint64_t ceil_cuda_plan_bytes(uint64_t free_bytes);
-
 /* ceil_cuda_serialised - whether the environment says that launches may not overlap the host. */
 bool ceil_cuda_serialised(void);
 

@@ -15,17 +15,7 @@
 #include "harness/device/world.h"
 #include "kernels/support.h"
 
-#define GIB ((uint64_t)1 << 30)
-
 enum { MAX_SMS = 1024 };
-
-uint64_t ceil_cuda_plan_bytes(uint64_t free_bytes)
-{
-	const uint64_t share = free_bytes / 10 * 6;
-	const uint64_t rest = free_bytes > 2 * GIB ? free_bytes - 2 * GIB : 0;
-
-	return share < rest ? share : rest;
-}
 
 static bool env_has(const char *name, const char *part)
 {
@@ -199,6 +189,6 @@ enum ceil_status ceil_cuda_free_bytes(bool integrated, uint64_t *ret_bytes, stru
 
 	if (st == CEIL_OK)
 		*ret_bytes =
-			ceil_cuda_plan_bytes(integrated ? shared_free(free_bytes) : free_bytes);
+			ceil_limits_plan_bytes(integrated ? shared_free(free_bytes) : free_bytes);
 	return st;
 }

@@ -36,9 +36,6 @@ void ceil_pool_run(struct ceil_pool *pool, ceil_pool_fn fn, void *arg);
 void ceil_pool_enter(struct ceil_pool *pool);
 void ceil_pool_leave(struct ceil_pool *pool);
 
-/* ceil_pool_count - workers: the smaller of affinity and the cgroup's CPU quota. */
-unsigned ceil_pool_count(const struct ceil_pool *pool);
-
 /*
  * ceil_pool_share - elements [*ret_from, *ret_to) of n for a worker: from n * index / count to
  * n * (index + 1) / count, both rounded down to a multiple of align, the last one to n.

@@ -151,11 +151,6 @@ void ceil_pool_leave(struct ceil_pool *pool)
 	pool->entered = false;
 }
 
-unsigned ceil_pool_count(const struct ceil_pool *pool)
-{
-	return pool->count;
-}
-
 void ceil_pool_share(uint64_t n, uint64_t align, unsigned index, unsigned count, uint64_t *ret_from,
                      uint64_t *ret_to)
 {

@@ -68,16 +68,6 @@ static bool add_fields(json_t *object, const struct ceil_table *t, const void *r
 	return true;
 }
 
-json_t *ceil_json_row(const struct ceil_table *t, const void *row)
-{
-	json_t *object = json_object();
-
-	if (object && add_fields(object, t, row))
-		return object;
-	json_decref(object); /* NULL is a no-op */
-	return NULL;
-}
-
 enum ceil_status ceil_json_write_line(FILE *f, const struct ceil_table *t, const void *row,
                                       struct ceil_error *err)
 {

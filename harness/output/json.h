@@ -9,15 +9,9 @@
 #include <stdio.h>
 
 /*
- * ceil_json_row - an object with a member for each field that is present, in their order.
- * Bytes that are no UTF-8 become '?'; whole numbers above INT64_MAX become text.
- * Return: the caller's, json_decref frees it; NULL if there is no memory.
- */
-json_t *ceil_json_row(const struct ceil_table *t, const void *row);
-
-/*
- * ceil_json_write_line - the row as one line, with "table" first; flushed.
- * Return: CEIL_E_IO if it was not written, CEIL_E_NOMEM.
+ * ceil_json_write_line - the row as one line, with "table" first and a member for each field that
+ * is present; flushed. Bytes that are no UTF-8 become '?'; whole numbers above INT64_MAX become
+ * text. Return: CEIL_E_IO if it was not written, CEIL_E_NOMEM.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_json_write_line(FILE *f, const struct ceil_table *t,
                                                       const void *row, struct ceil_error *err);
