@@ -4,7 +4,6 @@
 #include "bench/dram.h"
 #include "bench/pipes.h"
 #include "harness/base/dtype.h"
-#include "harness/base/text.h"
 #include "kernels/dram.h"
 #include "kernels/pipes.h"
 
@@ -37,16 +36,13 @@ static enum ceil_status shape_read(const struct ceil_point *p, const struct ceil
                                    struct ceil_launch *l, struct ceil_buffer *buf,
                                    struct ceil_error *err)
 {
-	const uint64_t least = 4 * d->llc_bytes > GIB ? 4 * d->llc_bytes : GIB;
+	const uint64_t least = 4 * d->llc_bytes;
+	const uint64_t own = least > GIB || GIB > d->free_bytes ? least : GIB;
 	const uint64_t wish = p->cas->axis[CEIL_OCCUPANCY_SIZE];
-	const uint64_t bytes = (wish ? wish : least) / 16 * 16;
-	char need[32];
+	const uint64_t bytes = (wish ? wish : own) / 16 * 16;
 
-	if (bytes > d->free_bytes) {
-		ceil_human_bytes(need, sizeof(need), bytes);
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "needs %s of memory, which is more than may be used", need);
-	}
+	if (bytes > d->free_bytes)
+		return ceil_bench_no_room(d, p->variant->ceiling, bytes, /* why= */ NULL, err);
 	l->n = bytes * 8 / ceil_dtype_info(p->variant->types.a)->bits;
 	buf[CEIL_DRAM_A] = buffer_of(CEIL_INPUT, p->variant->types.a, bytes);
 	buf[CEIL_DRAM_C] = buffer_of(CEIL_OUTPUT, CEIL_INT32, 4ull * l->blocks);

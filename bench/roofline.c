@@ -5,7 +5,6 @@
 #include "bench/check.h"
 #include "harness/base/alloc.h"
 #include "harness/base/dtype.h"
-#include "harness/base/text.h"
 #include "harness/base/value.h"
 #include "kernels/roofline.h"
 
@@ -36,10 +35,10 @@ static enum ceil_status roofline_shape(const struct ceil_point *p,
                                        struct ceil_error *err)
 {
 	const enum ceil_dtype t = p->variant->types.a;
-	const uint64_t least = 4 * d->llc_bytes > GIB ? 4 * d->llc_bytes : GIB;
+	const uint64_t least = 4 * d->llc_bytes;
+	const uint64_t own = least > GIB || GIB > d->free_bytes ? least : GIB;
 	const uint64_t wish = p->cas->axis[CEIL_ROOFLINE_BYTES];
-	const uint64_t bytes = (wish ? wish : least) / BLOCK_BYTES * BLOCK_BYTES;
-	char need[32];
+	const uint64_t bytes = (wish ? wish : own) / BLOCK_BYTES * BLOCK_BYTES;
 
 	if (p->cas->axis[CEIL_ROOFLINE_FMAS] > UINT32_MAX || bytes == 0)
 		return ceil_fail(
@@ -47,11 +46,8 @@ static enum ceil_status roofline_shape(const struct ceil_point *p,
 			"%llu multiply-adds on %llu bytes: at most 2^32 - 1, at least %llu",
 			(unsigned long long)p->cas->axis[CEIL_ROOFLINE_FMAS],
 			(unsigned long long)wish, BLOCK_BYTES);
-	if (bytes > d->free_bytes) {
-		ceil_human_bytes(need, sizeof(need), bytes);
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "needs %s of memory, which is more than may be used", need);
-	}
+	if (bytes > d->free_bytes)
+		return ceil_bench_no_room(d, p->variant->ceiling, bytes, /* why= */ NULL, err);
 	ret_l->n = bytes * 8 / ceil_dtype_info(t)->bits;
 	ret_l->k = p->cas->axis[CEIL_ROOFLINE_FMAS];
 	ret_l->threads = CEIL_ROOFLINE_THREADS;

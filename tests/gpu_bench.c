@@ -99,6 +99,7 @@ static void test_variant(struct ceil_device *dev, const struct ceil_bench *bench
 		launch_and_check(&w, &err);
 		break;
 	case CEIL_E_UNSUPPORTED:
+	case CEIL_E_NOMEM:
 		skip(v->name, err.text);
 		break;
 	default:

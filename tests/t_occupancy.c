@@ -42,7 +42,7 @@ static void test_errors(void)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		is_int(bed_shape(bench, "read.cs.x8", wrong[i], 3, &bed_h200, NULL, &err),
 		       CEIL_E_USAGE, "no such occupancy");
-	is_int(bed_shape(bench, "read.cs.x8", huge, 3, &bed_h200, NULL, &err), CEIL_E_UNSUPPORTED,
+	is_int(bed_shape(bench, "read.cs.x8", huge, 3, &bed_h200, NULL, &err), CEIL_E_NOMEM,
 	       "more memory than there is");
 	is_int(bed_shape(bench, "fma.s192", odd, 3, &bed_h200, NULL, &err), CEIL_E_USAGE,
 	       "steps are whole turns");

@@ -18,6 +18,7 @@ static void test_shape(void)
 	const uint64_t own[] = {4, 0};
 	const uint64_t tiny[] = {4, 1000};
 	const uint64_t huge[] = {4, UINT64_C(1) << 40};
+	struct ceil_device_props d = bed_h200;
 	struct ceil_launch l;
 	struct ceil_error err;
 
@@ -26,8 +27,13 @@ static void test_shape(void)
 	is_u64(l.blocks, 32768, "32 KiB a block");
 	is_int(bed_shape(bench, "stream.fp32", tiny, 2, &bed_h200, &l, &err), CEIL_E_USAGE,
 	       "less than a block");
-	is_int(bed_shape(bench, "stream.fp32", huge, 2, &bed_h200, &l, &err), CEIL_E_UNSUPPORTED,
+	is_int(bed_shape(bench, "stream.fp32", huge, 2, &bed_h200, &l, &err), CEIL_E_NOMEM,
 	       "more than there is");
+	d.free_bytes = 512 * MIB;
+	is_int(bed_shape(bench, "stream.fp32", own, 2, &d, &l, &err), CEIL_OK, "little memory");
+	is_u64(l.n * 4, 240 * MIB, "four times the cache");
+	d.free_bytes = 128 * MIB;
+	is_int(bed_shape(bench, "stream.fp32", own, 2, &d, &l, &err), CEIL_E_NOMEM, "too little");
 }
 
 static void emulate(struct bench_bed *bed)
