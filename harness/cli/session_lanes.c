@@ -35,24 +35,23 @@ double ceil_session_host_s(const struct ceil_session *s)
 /* GPUs one by one share their time, and so do the parts of the host, which have the same cores. */
 static void fit_plans(struct ceil_session *s)
 {
-	double gpus_s = ceil_bench_budget_s(s->o);
-	unsigned gpus = 0;
+	size_t gpus = 0;
 
 	for (size_t i = 0; i < s->lane_count; i++)
 		gpus += is_gpu(s->lanes[i].dev);
-	/* Nothing is kept for a host that is not measured. */
-	if (gpus < s->lane_count)
-		gpus_s = fmax(1.0, gpus_s - ceil_session_host_s(s));
+	const size_t parts = s->lane_count - gpus;
+	const double host_s = parts ? ceil_session_host_s(s) : 0.0;
+	const double gpus_s = fmax(1.0, ceil_bench_budget_s(s->o) - host_s);
+
 	for (size_t i = 0; i < s->lane_count; i++) {
 		struct ceil_plan *plan = &s->lanes[i].plan;
 
 		if (!is_gpu(s->lanes[i].dev))
-			ceil_plan_fit(plan, ceil_session_host_s(s) / (double)(s->lane_count - gpus),
-			              /* turns= */ 1);
+			ceil_plan_fit(plan, host_s / (double)parts, /* turns= */ 1);
 		else if (s->o->one_by_one)
-			ceil_plan_fit(plan, gpus_s / gpus, /* turns= */ 1);
+			ceil_plan_fit(plan, gpus_s / (double)gpus, /* turns= */ 1);
 		else
-			ceil_plan_fit(plan, gpus_s, gpus);
+			ceil_plan_fit(plan, gpus_s, (unsigned)gpus);
 	}
 }
 
