@@ -14,10 +14,10 @@
 #include "tests/tap.h"
 
 /*
- * A pair is two stretches of some 0.2 s, one of them watched, in turn the first or the second. The
+ * A pair is two stretches of some 0.1 s, one of them watched, in turn the first or the second. The
  * operands are zeros: the power limit then does not move the clock, which would hide the cost.
  */
-enum { PAIRS = 100, PRODUCTS = 120, N = 8192 };
+enum { PAIRS = 100, PRODUCTS = 80, N = 8192 };
 #define LIMIT   0.002
 #define WAIT_NS UINT64_C(20000000000)
 
