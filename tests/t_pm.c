@@ -93,16 +93,16 @@ static void test_words(void)
 	has_text(text, "error 12", "the number");
 }
 
-/* CUPTI loads a library of its own with RTLD_DEEPBIND, which the address sanitizer forbids. */
-#if defined(__SANITIZE_ADDRESS__)
-#define UNDER_ASAN true
+/* CUPTI loads a library of its own with RTLD_DEEPBIND, which sanitizers forbid. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER true
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN true
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define UNDER_SANITIZER true
 #endif
 #endif
-#ifndef UNDER_ASAN
-#define UNDER_ASAN false
+#ifndef UNDER_SANITIZER
+#define UNDER_SANITIZER false
 #endif
 
 static void test_missing(void)
@@ -127,8 +127,8 @@ int main(void)
 
 	test_words();
 	test_missing();
-	if (UNDER_ASAN || ceil_pm_open(&api, &err) != CEIL_OK) {
-		skip("counters of every chip", UNDER_ASAN ? "address sanitizer" : err.text);
+	if (UNDER_SANITIZER || ceil_pm_open(&api, &err) != CEIL_OK) {
+		skip("counters of every chip", UNDER_SANITIZER ? "a sanitizer" : err.text);
 		return done_testing();
 	}
 	if (ceil_pm_chips(api, &names, &count, &err) == CEIL_OK) {
