@@ -381,8 +381,42 @@ static void test_burst(void)
 	is_close(b->value, 1e9 / 1500000.0, 1.0, "and the best algorithm's figure");
 }
 
+static const struct ceil_effort *effort_named(const char *name)
+{
+	static const struct ceil_effort none = {.name = "none"};
+	size_t count = 0;
+	const struct ceil_effort *e = ceil_campaign_efforts(&count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(e[i].name, name) == 0)
+			return &e[i];
+	}
+	ok(false, "%s is no effort", name);
+	return &none;
+}
+
+/* measuring.md, Words. */
+static void test_policy(void)
+{
+	const uint64_t ms = 1000000;
+	const struct ceil_effort *e = effort_named("burst");
+
+	ok(e->idle_ns >= 150 * ms, "burst: idle at least 150 ms before each repeat");
+	ok(e->sample_ns <= 30 * ms, "then at most 30 ms of work");
+	ok(e->min_samples >= 5, "at least 5 repeats");
+	e = effort_named("cool search");
+	ok(e->sample_ns <= 5 * ms && e->idle_ns > 0,
+	   "a search of hot rows: 5 ms at most, each cool");
+	ok(effort_named("search")->sample_ns <= 5 * ms, "and of others: 5 ms at most");
+	e = effort_named("sustained");
+	is_u64(e->budget_ns, 10000 * ms, "sustained: 10 s at most");
+	is_u64(e->idle_ns, 0, "without a pause");
+	ok(effort_named("final")->least_samples >= 3, "a final has three samples at least");
+}
+
 int main(void)
 {
+	test_policy();
 	test_whole();
 	test_cancel();
 	test_hang();

@@ -66,6 +66,52 @@ static void test_marks(void)
 	is_int(r.allocated, 0, "all freed");
 }
 
+/* The first pair of marks is 10 ns apart, all others a microsecond. */
+static enum ceil_status slow_marks(struct ceil_device *dev, int from, int to, double *ret_ns,
+                                   struct ceil_error *err)
+{
+	const struct recorded *r = (const struct recorded *)dev;
+
+	(void)to, (void)err;
+	*ret_ns = r->marks[from] < 15.0 ? 10.0 : 1000.0;
+	return CEIL_OK;
+}
+
+/* However short a sample may be, it is 1000 x the timer's resolution and 50 x its overhead. */
+static void test_shortest(void)
+{
+	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct ceil_backend slow = recorded_backend;
+	struct ceil_effort hasty = quick;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_outcome o;
+	struct recorded r;
+
+	hasty.sample_ns = 1;
+	recorded_open(&r, 100.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &hasty, CEIL_SEARCH, &o, &err), CEIL_OK, "a hasty point");
+	ok(o.series.v[1].batch >= 80 && o.series.v[1].batch <= 130,
+	   "1000 x 10 ns are a hundred launches of 100 ns: %llu",
+	   (unsigned long long)o.series.v[1].batch);
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+
+	slow.elapsed_ns = slow_marks;
+	recorded_open(&r, 100.0);
+	r.base.backend = &slow;
+	m = open_meter(&r);
+	r.base.backend = &recorded_backend;
+	is_close(ceil_meter_timer(m)->resolution_ns, 10, 0, "the same resolution");
+	is_close(ceil_meter_timer(m)->overhead_ns, (10.0 + 63 * 1000.0) / 64, 1e-9,
+	         "but a timer that costs a microsecond");
+	is_int(ceil_meter_point(m, &p, &hasty, CEIL_SEARCH, &o, &err), CEIL_OK, "another");
+	ok(o.series.v[1].batch >= 390 && o.series.v[1].batch <= 512,
+	   "50 x that are five hundred: %llu", (unsigned long long)o.series.v[1].batch);
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
 static enum ceil_status hash_of_launches(struct ceil_device *dev, const struct ceil_buffer *b,
                                          const void *ptr, uint64_t *ret_hash,
                                          struct ceil_error *err)
@@ -427,6 +473,7 @@ static void test_units(void)
 int main(void)
 {
 	test_marks();
+	test_shortest();
 	test_gate_limit();
 	test_hash();
 	test_cool();
