@@ -26,6 +26,7 @@ struct recorded {
 	uint64_t launches_behind_gate, most_behind_gate;
 	uint64_t fills[CEIL_PATTERN_COUNT];
 	int allocated; /* buffers that are not freed yet */
+	int flushes;   /* of the cache */
 	void *held[32];
 	char log[4096]; /* one letter a call, see recorded_backend.c */
 };

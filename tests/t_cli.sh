@@ -38,6 +38,11 @@ refuses "the value is missing" bench --output
 refuses "cannot make folder /dev/null" bench --output /dev/null/run
 refuses "--version takes no argument" --version 2
 
+# A GPU that is expected is an error even where only the host is asked.
+said=$("$gpuceil" bench dram --backend host --quick --expect-gpus 2 --output "$work/expected" 2>&1 >"$work/out")
+is $? 1 "--expect-gpus 2: exit 1"
+has "$said" "2 GPUs were expected and 0 could be measured" "with both numbers"
+
 # An answer that did not arrive is no success, whoever asks.
 for command in --version --help "list columns" "list devices" "bench --help" "bench --dry-run" doctor; do
 	# shellcheck disable=SC2086 # split into words

@@ -112,6 +112,46 @@ static void test_shortest(void)
 	ceil_meter_close(m);
 }
 
+/* Even 512 launches are shorter than ten steps of the timer. */
+static void test_too_short(void)
+{
+	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_outcome o;
+	struct recorded r;
+
+	recorded_open(&r, 0.1);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a tiny point");
+	is_int(o.status, CEIL_ROW_FAILED, "is no measurement");
+	has_text(o.reason, "no sample was long enough", "and says why");
+	is_int(o.series.v[1].drop, CEIL_DROP_SHORT, "its samples stay, with their reason");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
+static void test_cold(void)
+{
+	struct ceil_variant cold = recorded_bench.variants[0];
+	struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_outcome o;
+	struct recorded r;
+
+	recorded_open(&r, 10000.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a warm row");
+	is_int(r.flushes, 0, "flushes nothing");
+	ceil_outcome_done(&o);
+	cold.cold_cache = true;
+	p.variant = &cold;
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a cold row");
+	ok(r.flushes >= (int)o.series.count, "flushes before each sample");
+	ok(strstr(r.log, "k(cm") != NULL, "before the gate closes");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
 static enum ceil_status hash_of_launches(struct ceil_device *dev, const struct ceil_buffer *b,
                                          const void *ptr, uint64_t *ret_hash,
                                          struct ceil_error *err)
@@ -250,6 +290,7 @@ static void test_search(void)
 
 	recorded_open(&r, 20000.0);
 	r.cost_ns[11] = 15000.0;
+	r.cost_ns[7] = 15100.0;
 	r.cost_ns[3] = INFINITY;
 	struct ceil_meter *m = open_meter(&r);
 	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a search");
@@ -257,6 +298,11 @@ static void test_search(void)
 	is_close(o.first_ns, 20000, 10, "and keeps the first heuristic's time");
 	is_int((long long)r.launches[3], 0, "one that cannot run leaves");
 	ok(r.launches[11] > 4 * r.launches[5], "hopeless ones die early");
+	uint64_t middling = 0;
+
+	for (int i = 0; i < RECORDED_CANDIDATES; i++)
+		middling += r.launches[i] > 2 * r.launches[5] && i != 11;
+	ok(middling >= 1, "but not all at once: the last few are compared again");
 	ceil_outcome_done(&o);
 	is_int(ceil_meter_point(m, &p, &quick, 2, &o, &err), CEIL_OK, "a given algorithm");
 	is_int(o.launch.candidate, 2, "is taken");
@@ -446,6 +492,7 @@ static void test_sustained(void)
 	is_int(ceil_meter_point(m, &p, &e, CEIL_SEARCH, &o, &err), CEIL_OK, "a drift");
 	is_int(o.status, CEIL_ROW_UNSTABLE, "that never settles is unstable");
 	ok(o.stats.count > 0, "what was measured stays");
+	is_u64(o.steady_from, o.series.count / 2, "its second half, as the first is further away");
 	ceil_outcome_done(&o);
 	ceil_meter_close(m);
 }
@@ -474,6 +521,8 @@ int main(void)
 {
 	test_marks();
 	test_shortest();
+	test_too_short();
+	test_cold();
 	test_gate_limit();
 	test_hash();
 	test_cool();

@@ -46,6 +46,13 @@ static void test_all(void)
 	        "needs compute capability 9.0 exactly, this part has 8.0", "another part");
 	ok(plan.price_s > 0.0, "has a price");
 	ceil_plan_done(&plan);
+	struct ceil_device_props later = d;
+
+	later.cc_major = 12;
+	make(&f, &later, &plan);
+	is_text(find(&plan, "newer", "small")->reason,
+	        "needs compute capability 9.0 exactly, this part has 12.0", "a later part");
+	ceil_plan_done(&plan);
 	make(&f, NULL, &plan);
 	is_int(find(&plan, "plain", "small")->fate, CEIL_UNSUPPORTED, "without a device");
 	is_text(find(&plan, "plain", "small")->reason, "no device", "for that reason");
