@@ -298,8 +298,8 @@ static void test_search(void)
 	is_close(o.first_ns, 20000, 10, "and keeps the first heuristic's time");
 	is_int((long long)r.launches[3], 0, "one that cannot run leaves");
 	ok(r.launches[11] > 4 * r.launches[5], "hopeless ones die early");
-	ok(r.launches[7] > 4 * r.launches[5], "the last few are compared again: %llu, %llu",
-	   (unsigned long long)r.launches[7], (unsigned long long)r.launches[5]);
+	ok(r.launches[7] > 4 * r.launches[15], "the last few are compared again: %llu, %llu",
+	   (unsigned long long)r.launches[7], (unsigned long long)r.launches[15]);
 	ceil_outcome_done(&o);
 	is_int(ceil_meter_point(m, &p, &quick, 2, &o, &err), CEIL_OK, "a given algorithm");
 	is_int(o.launch.candidate, 2, "is taken");
