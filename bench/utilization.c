@@ -255,8 +255,8 @@ const struct ceil_scenario ceil_scenarios[] = {
 		.name = "chain",
 		.title = "one warp on each multiprocessor, each FMA waits for the last",
 		.lesson = "Everything is in use and nothing comes of it: a chain of dependent "
-			  "operations runs at latency, not at rate. SM-active 100 %, about a "
-			  "hundredth of the FLOP/s.",
+			  "operations runs at latency, not at rate. SM-active 100 %, a "
+			  "sixteenth of the FLOP/s.",
 		.more = "32 threads a multiprocessor, each with one sum: an FMA takes 4 cycles and "
 			"the next cannot start before. More warps or more independent sums fill "
 			"the gaps: see few_warps, which differs in just that.",
