@@ -196,6 +196,29 @@ static void write_data(FILE *f, const struct plot *p, const struct ceil_demo_vie
 	fputs("EOD\n", f);
 }
 
+/* In single quotes gnuplot reads everything as it is; a quote itself stands twice. */
+static void put_quoted(FILE *f, const char *text)
+{
+	fputc('\'', f);
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputc('\'', f);
+		fputc(*text, f);
+	}
+	fputc('\'', f);
+}
+
+static void put_output(const struct ceil_demo_files *f, FILE *script, const struct plot *p,
+                       const char *terminal, const char *suffix)
+{
+	char path[CEIL_PATH_MAX + 64];
+
+	(void)snprintf(path, sizeof(path), "%s/%s.%s", f->output, p->file, suffix);
+	fprintf(script, "set terminal %s\nset output ", terminal);
+	put_quoted(script, path);
+	fputc('\n', script);
+}
+
 /* Return: whether gnuplot ran well. */
 static bool draw(const char *script)
 {
@@ -217,7 +240,7 @@ static enum ceil_status plot_one(const struct ceil_demo_files *f, const struct p
                                  const struct ceil_demo_view *view, struct ceil_error *err)
 {
 	const char *card = view->done[0].gpu_name, *date = view->done[0].recorded_utc;
-	char path[CEIL_PATH_MAX + 64];
+	char path[CEIL_PATH_MAX + 64], title[160];
 	struct ceil_file file = {0};
 	enum ceil_status st;
 
@@ -225,18 +248,20 @@ static enum ceil_status plot_one(const struct ceil_demo_files *f, const struct p
 	st = ceil_file_open(path, &file, err);
 	if (st != CEIL_OK)
 		return st;
-	fprintf(file.f,
-	        "# gnuplot FILE draws %s.png and %s.svg into the folder of the data.\n"
-	        "set title \"%s, %s\" noenhanced\nset grid\n%s",
-	        p->file, p->file, card, date, p->head);
+	fprintf(file.f, "# gnuplot FILE draws %s.png and %s.svg beside the data.\nset title ",
+	        p->file, p->file);
+	(void)snprintf(title, sizeof(title), "%s, %s", card, date);
+	put_quoted(file.f, title);
+	fprintf(file.f, " noenhanced\nset grid\n%s", p->head);
 	write_data(file.f, p, view);
-	fprintf(file.f,
-	        "set terminal svg size 800,500\nset output '%s/%s.svg'\n%s"
-	        "set terminal png size 1000,620\nset output '%s/%s.png'\nreplot\n",
-	        f->output, p->file, p->draw, f->output, p->file);
+	put_output(f, file.f, p, "svg size 800,500", "svg");
+	fputs(p->draw, file.f);
+	put_output(f, file.f, p, "png size 1000,620", "png");
+	fputs("replot\n", file.f);
 	st = ceil_file_close(&file, err);
 	if (st == CEIL_OK && !draw(path))
-		fprintf(stderr, "gpuceil: no plot without gnuplot; its script is %s\n", path);
+		fprintf(stderr, "gpuceil: gnuplot is missing or drew nothing; its script is %s\n",
+		        path);
 	return st;
 }
 
