@@ -37,6 +37,7 @@ static void test_blend(void)
 	ceil_blend_record(&blend, "layers.csv", &r);
 	is_close(r.value, 200.0, 1e-9, "weighted by operations");
 	is_close(r.of_theoretical, 0.2, 1e-12, "over the peak of each");
+	has_text(r.note, "theoretical: the peaks of the shapes' types", "and a note says so");
 	is_close(r.time_ns, 2e7, 1e-3, "the time of the list");
 	is_close(r.flops, 4e12, 0, "its operations");
 	is_text(r.ceiling, "gemm.list.burst", "its ceiling");

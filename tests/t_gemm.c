@@ -287,8 +287,9 @@ static void test_applies(void)
 	ok(applies("cublaslt.bf16", 16384, CEIL_GEMM_TN, 90), "bf16 is measured at 16384");
 	ok(!applies("cublaslt.fp64", 12288, CEIL_GEMM_TN, 90), "fp64 is not measured at 12288");
 	ok(!applies("cublaslt.fp32", 12288, CEIL_GEMM_TN, 0), "fp32 is not measured at 12288");
-	ok(applies("cublaslt.fp64", 8192, CEIL_GEMM_NT, 90), "fp64 is measured at 8192, NT too");
-	ok(applies("cublaslt.fp64", 8192, CEIL_GEMM_TN, 0), "and named where there is no device");
+	ok(!applies("cublaslt.fp64", 8192, CEIL_GEMM_TN, 90), "nor at 8192");
+	ok(applies("cublaslt.fp64", 4096, CEIL_GEMM_NT, 90), "fp64 is measured at 4096, NT too");
+	ok(applies("cublaslt.fp64", 4096, CEIL_GEMM_TN, 0), "and named where there is no device");
 	ok(!applies("cublaslt.fp64", 4096, CEIL_GEMM_TN, 89),
 	   "fp64 is slow on a GeForce: not 4096");
 	ok(applies("cublaslt.fp64", 2048, CEIL_GEMM_TN, 89), "but 2048");

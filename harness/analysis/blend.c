@@ -67,6 +67,8 @@ void ceil_blend_record(const struct ceil_blend *b, const char *name, struct ceil
 	ret_r->value = b->flops / b->seconds * 1e-12;
 	ret_r->theoretical = b->flops / b->peak_seconds * 1e-12;
 	ret_r->of_theoretical = b->peak_seconds / b->seconds;
+	ceil_copy(ret_r->note, sizeof(ret_r->note),
+	          "theoretical: the peaks of the shapes' types, weighted as the value is");
 	ret_r->flops = b->flops;
 	ret_r->time_ns = b->seconds * 1e9;
 }

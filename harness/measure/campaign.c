@@ -407,14 +407,14 @@ static void absent_final(struct lane *l, size_t entry, enum ceil_regime regime,
 }
 
 /*
- * Values from an idle device are known to half a percent: what is 2 % behind will not win, and is
+ * Values from an idle device are known to half a percent: what is 1 % behind will not win, and is
  * not worth another burst. Under a power cap it might, so sustained rows take all.
  */
 static size_t contenders(const struct lane *l, const size_t *entries, size_t n)
 {
 	const double best = n > 0 ? l->results[entries[0]].value : 0.0;
 
-	while (n > 1 && fabs(l->results[entries[n - 1]].value / best - 1.0) > 0.02)
+	while (n > 1 && fabs(l->results[entries[n - 1]].value / best - 1.0) > 0.01)
 		n--;
 	return n;
 }
