@@ -11,7 +11,7 @@
 #include "harness/output/grid.h"
 #include "harness/output/slowest.h"
 
-enum { WIDEST = 100, NARROWEST = 40, INDENT = 2, REASON_INDENT = 6, NAMED = 3 };
+enum { WIDEST = 112, NARROWEST = 40, INDENT = 2, REASON_INDENT = 6, NAMED = 3 };
 
 /* ---- style and numbers */
 
