@@ -1,5 +1,6 @@
 /* The collective bench on a stand-in NCCL: GPUs are threads with host memory, results are exact. */
 #include "bench/collective.h"
+#include "harness/base/alloc.h"
 #include "harness/base/dtype.h"
 #include "harness/device/host.h"
 #include "harness/device/team.h"
@@ -281,7 +282,7 @@ static void *measure_all(void *arg)
 	struct ceil_meter *m = NULL;
 
 	if (ceil_meter_open(x->lane->dev, &options, &m, &err) != CEIL_OK)
-		exit(1);
+		return NULL;
 	for (size_t i = 0; i < x->lane->plan.count; i++) {
 		struct ceil_outcome o;
 
@@ -294,6 +295,9 @@ static void *measure_all(void *arg)
 	ceil_meter_close(m);
 	return NULL;
 }
+
+/* Which allocation fails once all lanes are open; 0: none. */
+static long fail_at;
 
 static size_t measure_together(const struct ask *a, struct seen *s)
 {
@@ -314,6 +318,9 @@ static size_t measure_together(const struct ask *a, struct seen *s)
 	for (unsigned i = 0; i < a->ranks; i++) {
 		open_lane(a, &f, i, local, &lanes[i]);
 		ranks[i] = (struct single){.lane = &lanes[i], .seen = i == 0 ? s : NULL};
+	}
+	ceil_alloc_fail_at(fail_at);
+	for (unsigned i = 0; i < a->ranks; i++) {
 		if (pthread_create(&threads[i], NULL, measure_all, &ranks[i]))
 			exit(1);
 	}
@@ -321,6 +328,7 @@ static size_t measure_together(const struct ask *a, struct seen *s)
 		(void)pthread_join(threads[i], NULL);
 		lost += ranks[i].lost;
 	}
+	ceil_alloc_fail_at(0);
 	ceil_team_local_close(local);
 	for (unsigned i = 0; i < a->ranks; i++) {
 		ceil_plan_done(&lanes[i].plan);
@@ -370,6 +378,27 @@ static void test_all(void)
 	is_int((long long)s.count, 9, "of nine operations");
 	is_int(count_of("fake_nccl_open"), 0, "no communicator stays open");
 	is_int(count_of("fake_nccl_aborted"), 0, "and none was aborted");
+}
+
+/* The k-th allocation fails on whichever rank makes it: no rank waits for ever, none leaks. */
+static void test_memory(void)
+{
+	const struct ask a = {.ranks = 2,
+	                      .variants = "all_reduce.sum.fp32,all_reduce.latency.sum.fp32",
+	                      .bytes = {4096},
+	                      .timeout_ns = 60000000};
+	size_t failed = 0;
+	struct seen s;
+
+	for (long k = 1; k < 24; k++) {
+		fail_at = k;
+		(void)measure_together(&a, &s); /* rows say what failed */
+		for (size_t i = 0; i < s.count; i++)
+			failed += s.v[i].status != CEIL_ROW_OK;
+	}
+	fail_at = 0;
+	ok(failed > 0, "%zu rows without memory, and all runs end", failed);
+	is_int(count_of("fake_nccl_open"), 0, "no communicator stays open");
 }
 
 static void test_one_rank(void)
@@ -559,6 +588,7 @@ int main(void)
 	set("GPUCEIL_LIB_NCCL", fake);
 	set("NCCL_DEBUG", NULL);
 	test_all();
+	test_memory();
 	test_one_rank();
 	test_functional();
 	test_wrong();
