@@ -183,6 +183,10 @@ echo "n1,gpu0,NVIDIA H200,GPU-0,gemm.bf16_batched.burst,444,TFLOP/s,,,,,,ok,bf16
 mfu 0 "batches" --model gpt2 --batch 8 --attainable --ceilings "$work/run" --records "$work/own/records.csv"
 has "$out" "at the rate of batched products" "give attention's"
 has "$out" "444.0 TFLOP/s" "rate"
+sed 's/GPU-0/GPU-9/' "$work/own/records.csv" >"$work/other.csv"
+mfu 0 "another card's products" --model gpt2 --batch 8 --attainable --ceilings "$work/run" \
+	--records "$work/other.csv"
+has "$out" "was measured on another card (NVIDIA H200 GPU-9)" "are warned about"
 mfu 2 "no products" --model gpt2 --batch 8 --attainable --ceilings "$work/run" --records "$work/own" \
 	--dtype fp16 --peak-tflops 5
 has "$out" "has no fp16 products" "are refused"

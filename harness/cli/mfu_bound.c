@@ -124,6 +124,23 @@ struct points {
 	size_t count;
 };
 
+/* Cards of one name differ by some percent: rates of one under the ceilings of another are told. */
+static void warn_of_other_card(const struct ceil_mfu_call *c)
+{
+	for (size_t i = 0; i < c->measured.record_count; i++) {
+		const struct ceil_record *r = &c->measured.records[i];
+
+		if (!r->gpu_uuid[0] || !c->row || !c->row->gpu_uuid[0] ||
+		    strcmp(r->device, c->row->device) != 0 ||
+		    strcmp(r->gpu_uuid, c->row->gpu_uuid) == 0)
+			continue;
+		fprintf(stderr,
+		        "gpuceil: warning: %s was measured on another card (%s %s) than %s (%s)\n",
+		        c->o.records, r->gpu_name, r->gpu_uuid, c->o.ceilings, c->row->gpu_uuid);
+		return;
+	}
+}
+
 /* The model's own products where --records names a run that has them, else those of the ceilings.
  */
 static enum ceil_status find_points(const struct ceil_mfu_call *c, struct points *ret_points,
@@ -177,6 +194,7 @@ enum ceil_status ceil_mfu_bound(struct ceil_mfu_call *c, struct ceil_error *err)
 
 	if (st == CEIL_OK && c->o.records)
 		st = ceil_mfu_read_records(c->o.records, &c->measured, err);
+	warn_of_other_card(c);
 	if (st == CEIL_OK)
 		st = find_points(c, &points, err);
 	rates = (struct ceil_gemm_rates){.points = points.v, .count = points.count};
