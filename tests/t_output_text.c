@@ -232,7 +232,8 @@ static void test_style(void)
 	FILE *f = fopen(scratch_text("plain", ""), "r");
 
 	ceil_text_style_of(f, &style);
-	ok(!style.colour && style.columns == 112, "a file has no colours, and room for every column");
+	ok(!style.colour && style.columns == 112,
+	   "a file has no colours, and room for every column");
 	fclose(f);
 }
 

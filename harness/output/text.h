@@ -10,7 +10,8 @@
 
 struct ceil_text_style {
 	bool colour;
-	int columns; /* of the terminal, at most 112, which holds every column; 112 where there is none */
+	int columns; /* of the terminal, at most 112, which holds every column; 112 where there is
+	                none */
 };
 
 /* ceil_text_style_of - colours only on a terminal, never with NO_COLOR set or TERM=dumb. */
