@@ -1,3 +1,7 @@
+"""torch.distributed by the burst protocol of collectives: the peer of `gpuceil bench collective --mpi`.
+
+mpirun -np N python3 torch_collective.py: busbw of the slowest rank, GB/s, for three sizes.
+"""
 import os, sys, time, torch, torch.distributed as dist
 rank, n = int(os.environ["OMPI_COMM_WORLD_RANK"]), int(os.environ["OMPI_COMM_WORLD_SIZE"])
 torch.cuda.set_device(rank)
