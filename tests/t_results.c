@@ -19,7 +19,7 @@ static const struct kind kinds[] = {
 	{"ceilings.csv", &ceil_table_ceilings, true},
 	{"records.csv", &ceil_table_records, true},
 	{"samples.csv", &ceil_table_samples, false},
-	{"mfu_denominators.csv", &ceil_table_mfu, true},
+	{"mfu_denominators.csv", &ceil_table_mfu, false},
 };
 
 static enum ceil_status count_row(void *user, const void *row, size_t line, struct ceil_error *err)
