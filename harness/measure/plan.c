@@ -227,7 +227,8 @@ double ceil_plan_final_s(const struct ceil_plan *plan, const struct ceil_variant
 	case CEIL_DUTY:
 		return v->burst_finalists ? 5.0 : 0.0;
 	default:
-		/* Seven finals of dram took 1.7 s there, twelve of latency 2.6, nine of hostcopy 2.9. */
+		/* Seven finals of dram took 1.7 s there, twelve of latency 2.6, nine of
+		 * hostcopy 2.9. */
 		return v->sweep ? 0.0 : v->burst_finalists ? v->burst_finalists * 1.1 : 0.25;
 	}
 }
