@@ -1,6 +1,6 @@
 """A plain peer: PyTorch's matrix products by the burst protocol, random normal data.
 
-peer_torch.py [type,... [m n k]]
+torch_gemm.py [type,... [m n k]]
 """
 import statistics
 import sys
