@@ -21,15 +21,6 @@ static void chain_fma(const struct ceil_pipes_data *d, double *x)
 	x[1] = -1.0 - x[1];
 }
 
-/* A pair turns: it is back where it was after six steps. */
-static void chain_spin(const struct ceil_pipes_data *d, double *x)
-{
-	for (uint64_t i = 0; i < d->steps % 6; i++) {
-		x[0] += x[1];
-		x[1] -= x[0];
-	}
-}
-
 /* What so many steps make of a pair: y' = yy y + yz z, z' = zy y + zz z, modulo 2^64. */
 struct matrix {
 	uint64_t yy, yz, zy, zz;
@@ -82,8 +73,9 @@ static void chain_ex2(const struct ceil_pipes_data *d, double *x)
 static const struct ceil_pipes_operation operations[] = {
 	/* name, operations an instruction, steps of a launch (whole turns of every kernel), steps
          * after them, chain */
-	{"fma", 2.0, 171 * 768, 1, chain_fma}, {"spin", 2.0, 171 * 768, 0, chain_spin},
-	{"mad", 2.0, 65536, 0, chain_mad},     {"add", 1.0, 65536, 0, chain_add},
+	{"fma", 2.0, 171 * 768, 1, chain_fma},
+	{"mad", 2.0, 65536, 0, chain_mad},
+	{"add", 1.0, 65536, 0, chain_add},
 	{"ex2", 1.0, 8192, 1, chain_ex2},
 };
 
@@ -227,9 +219,9 @@ static const struct ceil_case cases[] = {
 	.per_thread = steps, .blocks_per_sm = per_sm, .backend = "cuda",                           \
 	.timing = CEIL_TIME_MARKS, .pattern = CEIL_NORMAL, .gated = true, .tolerance = 0.01
 
-#define FMA(op, dtype, types_, ceiling_, least_cc, is_quick, steps, thread_count, per_sm, text)    \
+#define FMA(dtype, types_, ceiling_, least_cc, is_quick, steps, thread_count, per_sm, text)        \
 	{                                                                                          \
-		FORM(op, dtype, steps, thread_count, per_sm),                                      \
+		FORM(fma, dtype, steps, thread_count, per_sm),                                     \
 			.doc = text, .ceiling = ceiling_, .unit = CEIL_TFLOP_S,                    \
 			.types = ALL(types_), .resource = CEIL_R_FMA, .min_cc = least_cc,          \
 			.quick = is_quick                                                          \
@@ -243,25 +235,21 @@ static const struct ceil_case cases[] = {
 
 #define F32 "fp32 multiply-adds"
 #define F64 "fp64 multiply-adds"
-#define P32 "fp32 multiply-adds in pairs"
-#define P64 "fp64 multiply-adds in pairs"
 #define F16 "fp16 multiply-adds, two at a time"
 #define B16 "bf16 multiply-adds, two at a time"
 
 static const struct ceil_variant variants[] = {
-	FMA(fma, fp32, CEIL_FP32, "fma.fp32", 0, true, 192, 256, 4, F32),
-	FMA(fma, fp32, CEIL_FP32, "fma.fp32", 0, false, 128, 256, 4, F32),
-	FMA(fma, fp32, CEIL_FP32, "fma.fp32", 0, false, 64, 256, 4, F32),
-	FMA(fma, fp32, CEIL_FP32, "fma.fp32", 0, false, 256, 256, 4, F32),
-	FMA(fma, fp32, CEIL_FP32, "fma.fp32", 0, false, 192, 256, 8, F32),
-	FMA(spin, fp32, CEIL_FP32, "fma.fp32", 0, false, 128, 256, 8, P32),
-	FMA(fma, fp64, CEIL_FP64, "fma.fp64", 0, true, 128, 256, 4, F64),
-	FMA(fma, fp64, CEIL_FP64, "fma.fp64", 0, false, 64, 256, 4, F64),
-	FMA(spin, fp64, CEIL_FP64, "fma.fp64", 0, false, 128, 256, 4, P64),
-	FMA(fma, fp16, CEIL_FP16, "fma.fp16x2", 0, true, 192, 256, 4, F16),
-	FMA(fma, fp16, CEIL_FP16, "fma.fp16x2", 0, false, 128, 256, 4, F16),
-	FMA(fma, bf16, CEIL_BF16, "fma.bf16x2", 80, false, 192, 256, 4, B16),
-	FMA(fma, bf16, CEIL_BF16, "fma.bf16x2", 80, false, 128, 256, 4, B16),
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, true, 192, 256, 4, F32),
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 128, 256, 4, F32),
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 64, 256, 4, F32),
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 256, 256, 4, F32),
+	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 192, 256, 8, F32),
+	FMA(fp64, CEIL_FP64, "fma.fp64", 0, true, 128, 256, 4, F64),
+	FMA(fp64, CEIL_FP64, "fma.fp64", 0, false, 64, 256, 4, F64),
+	FMA(fp16, CEIL_FP16, "fma.fp16x2", 0, true, 192, 256, 4, F16),
+	FMA(fp16, CEIL_FP16, "fma.fp16x2", 0, false, 128, 256, 4, F16),
+	FMA(bf16, CEIL_BF16, "fma.bf16x2", 80, false, 192, 256, 4, B16),
+	FMA(bf16, CEIL_BF16, "fma.bf16x2", 80, false, 128, 256, 4, B16),
 	INTEGER(mad, "int.mad", "32-bit multiply-adds: two operations each"),
 	INTEGER(add, "int.add", "32-bit additions: one operation each"),
 	{FORM(ex2, fp32, 64, 256, 4), .doc = "2^x and its inverse, in turn", .ceiling = "sfu.ex2",

@@ -40,35 +40,6 @@ using fma_fp64 = fma_op<affine_fp64>;
 using fma_fp16 = fma_op<affine_fp16>;
 using fma_bf16 = fma_op<affine_bf16>;
 
-/*
- * Multiply-adds in pairs: y += a z, z -= a y turns them around an ellipse. Three registers an
- * instruction, but two of them in turn in another place: what is best differs by architecture.
- */
-template <class T> struct spin_op {
-	using vector = T;
-	static constexpr bool extra_step = false;
-	T a;
-
-	__device__ spin_op(T a_in) : a(T(1) + (a_in - rint(a_in)) * T(0.5))
-	{
-	}
-	__device__ static T begin(T x)
-	{
-		return x;
-	}
-	__device__ void all(T (&x)[VALUES], bool) const
-	{
-#pragma unroll
-		for (int v = 0; v < VALUES; v += 2)
-			x[v] = fma(a, x[v + 1], x[v]);
-#pragma unroll
-		for (int v = 0; v < VALUES; v += 2)
-			x[v + 1] = fma(-a, x[v], x[v + 1]);
-	}
-};
-using spin_fp32 = spin_op<float>;
-using spin_fp64 = spin_op<double>;
-
 /* Integers in pairs: a chain of additions of constants would be added up by the compiler. */
 struct mad_int32 {
 	using vector = uint32_t;

@@ -17,8 +17,6 @@ enum { CEIL_PIPES_VALUES = 8 };
  * to each of the values, and how many steps a turn of the loop has (a turn is unrolled).
  *   fma: x = b0 x + b0 at even steps, x = b1 x - 1 at odd ones, which takes x back to where it
  *     was (kernels/affine.inc); of whole numbers x and -1 - x in turn.
- *   spin: of pairs of values y, z: y += a z, then z -= a y, with 1 + (a - round(a)) / 2 for a: the
- *     pair turns around an ellipse; of whole numbers it is back after six steps.
  *   mad: of pairs of values y, z: y += a z, then z += a y, modulo 2^32, with 2 a + 1 for a.
  *   add: y += z, then z += y, modulo 2^32.
  *   ex2: x = 2^x at even steps, the base-2 logarithm of x at odd ones, both approximate. (ptxas
@@ -36,8 +34,6 @@ enum { CEIL_PIPES_VALUES = 8 };
 	KERNEL(fma, fp16, 192)                                                                     \
 	KERNEL(fma, bf16, 128)                                                                     \
 	KERNEL(fma, bf16, 192)                                                                     \
-	KERNEL(spin, fp32, 128)                                                                    \
-	KERNEL(spin, fp64, 128)                                                                    \
 	KERNEL(mad, int32, 128)                                                                    \
 	KERNEL(add, int32, 128)                                                                    \
 	KERNEL(ex2, fp32, 64)
@@ -46,8 +42,8 @@ enum { CEIL_PIPES_VALUES = 8 };
  * ceil_pipes_<operation>_<dtype>_<steps> - one launch on stream 0.
  * Thread t of T = l->threads has lanes 0 .. L - 1 (L = 2 for the 16-bit types, else 1) and
  * V = CEIL_PIPES_VALUES values, of which 2p and 2p + 1 are pair p. a is buf[0][t * L + lane];
- * value v begins as buf[1][(v * T + t) * L + lane], goes through l->iters turns and, of fma
- * and ex2, one step more (or an even number of them would leave nothing to see), and ends in
+ * value v begins as buf[1][(v * T + t) * L + lane], goes through l->iters turns and, but for mad
+ * and add, one step more (or an even number of them would leave nothing to see), and ends in
  * buf[2][((block * V + v) * T + t) * L + lane]. So every block does the same.
  * Return: CEIL_OK; CEIL_E_USAGE if threads is no multiple of 32 up to 1024; what CUDA said.
  */

@@ -71,15 +71,6 @@ static void emulate_fma(const struct bench_bed *bed, double a, double *x)
 	}
 }
 
-static void emulate_spin(const struct bench_bed *bed, double a, double *x)
-{
-	(void)a; /* of a whole number it is 1 */
-	for (uint64_t i = 0; i < bed->l.n; i++) {
-		x[0] += x[1];
-		x[1] -= x[0];
-	}
-}
-
 static void emulate_integers(const struct bench_bed *bed, double a, double *x)
 {
 	const bool add = strncmp(bed->p.variant->name, "add", 3) == 0;
@@ -137,8 +128,6 @@ static void test_check(void)
 		{"fma.fp64.s64.t256.sm4", emulate_fma},
 		{"fma.fp16.s128.t256.sm4", emulate_fma},
 		{"fma.bf16.s128.t256.sm4", emulate_fma},
-		{"spin.fp32.s128.t256.sm8", emulate_spin},
-		{"spin.fp64.s128.t256.sm4", emulate_spin},
 		{"mad.int32.s128.t256.sm4", emulate_integers},
 		{"add.int32.s128.t256.sm4", emulate_integers},
 		{"ex2.fp32.s64.t256.sm4", emulate_ex2},

@@ -28,8 +28,8 @@ t_smem      read_kernel              ^l1                read    32  l1tex__t_sec
 t_latency   chase_kernel|chase_shared_kernel ^smem      items   1   smsp__inst_executed_op_shared_ld
 t_latency   chase_kernel|chase_shared_kernel ^(l1|l2|dram)[.] items 1 l1tex__t_requests_pipe_lsu_mem_global_op_ld
 t_atomic    add_kernel               .                  items   32  smsp__inst_executed_op_global_red
-t_pipes     pipe_kernel              ^(fma|spin)[.]fp32       flops   2   ${global}_ffma_pred_on
-t_pipes     pipe_kernel              ^(fma|spin)[.]fp64       flops   2   ${global}_dfma_pred_on
+t_pipes     pipe_kernel              ^fma[.]fp32        flops   2   ${global}_ffma_pred_on
+t_pipes     pipe_kernel              ^fma[.]fp64        flops   2   ${global}_dfma_pred_on
 t_pipes     pipe_kernel              ^fma[.](fp|bf)16   flops   4   ${global}_hfma_pred_on
 t_pipes     pipe_kernel              ^mad               flops   2   ${global}_integer_pred_on
 t_pipes     pipe_kernel              ^add               flops   1   ${global}_integer_pred_on
