@@ -399,7 +399,7 @@ static enum ceil_status collective_prepare(const struct ceil_point *p, struct ce
 		return prepare_nccl(s, &f, l, err);
 	if (!s->mpi)
 		return ceil_fail(err, CEIL_E_UNSUPPORTED, "hosts exchange data by MPI: see --mpi");
-	ceil_copy(s->ran, sizeof(s->ran), s->mpi->world.library);
+	ceil_copy(s->ran, sizeof(s->ran), s->mpi->world.implementation);
 	return CEIL_OK;
 }
 

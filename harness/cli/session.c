@@ -253,7 +253,7 @@ static void add_libraries(const struct ceil_session *s, json_t *info)
 
 	if (ranks) {
 		json_object_set_new(libraries, "mpi_version",
-		                    json_string(s->ranks.mpi->world.library));
+		                    json_string(s->ranks.mpi->world.implementation));
 		json_object_set_new(info, "ranks", ranks);
 	}
 	if (ceil_session_has_gpu(s) && ceil_nccl_info_read(&nccl, /* err= */ NULL) == CEIL_OK) {

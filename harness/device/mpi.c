@@ -62,7 +62,7 @@ static enum ceil_status sizes_agree(const struct ceil_mpi_world *w, struct ceil_
 		err, CEIL_E_USAGE,
 		"%s started %u tasks and MPI (%.40s) sees %u: they do not know each other; "
 		"use the mpirun of this MPI, or srun --mpi=pmix",
-		l.name, l.size, w->library, w->size);
+		l.name, l.size, w->implementation, w->size);
 }
 
 /* ---- the team of all processes */

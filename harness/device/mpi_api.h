@@ -16,7 +16,7 @@ enum { CEIL_MPI_API = 1 };
 struct ceil_mpi_world {
 	unsigned rank, size;             /* of all processes */
 	unsigned local_rank, local_size; /* of those that share this machine's memory */
-	char library[96];                /* "Open MPI v4.1.4" */
+	char implementation[96];         /* "Open MPI v4.1.4" */
 	void *pending;                   /* the plug-in's: what is still on its way to rank 0 */
 };
 

@@ -123,7 +123,7 @@ static enum ceil_status plugin_open(struct ceil_mpi_world *ret_world, struct cei
 	w.size = (unsigned)size;
 	if (st == CEIL_OK)
 		st = local_world(&w, err);
-	library_name(w.library, sizeof(w.library));
+	library_name(w.implementation, sizeof(w.implementation));
 	if (st == CEIL_OK)
 		*ret_world = w;
 	return st;
