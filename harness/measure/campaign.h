@@ -49,9 +49,9 @@ struct ceil_events {
 const struct ceil_effort *ceil_campaign_efforts(size_t *ret_count);
 
 /*
- * ceil_campaign_run - measures every lane's plan; lanes are devices of one backend with plans of
- * one filter. Bench by bench, concurrent benches on all
- * devices at once, sustained rows last. Every point of the plan and every ceiling gets a row.
+ * ceil_campaign_run - measures every lane's plan; lanes are devices of one backend with plans
+ * of one filter. Bench by bench, concurrent benches on all devices at once, sustained rows last.
+ * Every point of the plan and every ceiling gets a row.
  * @ret_hung: a device did not answer; nothing may be called on it again, not even to close it.
  * Return: CEIL_OK; CEIL_E_CANCELLED after a signal; CEIL_E_NOMEM. A device that fails costs its
  * rows, not the run.
