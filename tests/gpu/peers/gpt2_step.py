@@ -1,13 +1,16 @@
-"""A GPT-2 medium training step in plain PyTorch: tokens/s, memory, where its kernels' time goes,
-and FLOPs as PyTorch counts them. Writes one JSON object a line to the file of argv[1].
+"""A well-tuned GPT-2 medium training step in plain PyTorch: tokens/s, memory, the time of each matrix
+product and of every other kernel, and FLOPs as PyTorch counts them; a JSON object a line into argv[1].
 
-A peer of `gpuceil mfu --attainable`: about 45 s on an H200. Beside it on the same GPU
+A peer of `gpuceil mfu --attainable`: about 60 s on an H200. Beside it on the same GPU
     gpuceil mfu --model gpt2-medium --vocab 50304 --batch 16 --shapes > shapes.csv
     gpuceil bench gemm --shapes shapes.csv --dtype bf16 --backend cuda --output own
-    gpuceil bench dram gemm --quick --backend cuda --output node
+    gpuceil bench dram gemm --backend cuda --output node \\
+        --variant copy.keep.x1.t256.fp32,cublaslt.bf16,cublaslt.bf16_batched
 then, with the best tokens/s X that this script wrote,
     gpuceil mfu --model gpt2-medium --vocab 50304 --batch 16 --tokens-per-s X --attainable \\
         --ceilings node --records own
+"products_ms" of a step stands beside "products" of that bound, "products" beside its rows: m, n, k
+are in columns, as gpuceil has them.
 """
 import json, os, sys, time
 import torch
@@ -122,40 +125,77 @@ def count_flops():
     put(what="flops", model="llama3-8b block, one sample of 8192", params=sum(p.numel() for p in b.parameters()), **split_counts(f))
 
 
-KINDS = (("attention", ("flash", "fmha", "sdpa", "attention")),
+KINDS = (("attention", ("flash", "fmha", "sdpa", "attention", "cudnn")),
          ("gemm", ("gemm", "nvjet", "cutlass", "xmma", "splitk", "cublas", "s16816", "sm90_")))
 
 
 def kind_of(name):
     low = name.lower()
+    if "adam" in low or "multi_tensor" in low:
+        return "optimizer"
     if low.startswith("triton"):  # fused element-wise kernels carry the names of what they fuse
         return "other"
     for kind, words in KINDS:
         if any(w in low for w in words):
             return kind
-    return "optimizer" if "adam" in low or "multi_tensor" in low else "other"
+    return "other"
+
+
+def on_gpu(e):
+    return str(e.device_type).endswith("CUDA")
+
+
+def product_of(e, n):
+    """(m, n, k, how often a step has it, ms of one, TFLOP/s) of an event of aten::mm or aten::addmm."""
+    a, b = [x for x in e.input_shapes if len(x) == 2][:2] if e.key == "aten::mm" else e.input_shapes[1:3]
+    ms = getattr(e, "self_device_time_total", 0) / e.count * 1e-3
+    flops = 2 * a[0] * a[1] * b[1]
+    return b[1], a[0], a[1], e.count / n, round(ms, 4), round(flops / ms * 1e-9, 1) if ms else 0
 
 
 def profile(step, n):
     from torch.profiler import profile as prof, ProfilerActivity
     sums, names = {}, {}
-    with prof(activities=[ProfilerActivity.CUDA] if CUDA else [ProfilerActivity.CPU]) as p:
+    acts = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if CUDA else [])
+    with prof(activities=acts, record_shapes=True) as p:
         for _ in range(n):
             step()
-        if CUDA:
-            torch.cuda.synchronize()
+        sync()
     for e in p.key_averages():
-        us = getattr(e, "self_device_time_total", 0) if CUDA else e.self_cpu_time_total
-        if us <= 0 or (CUDA and e.key.startswith(("##", "Optimizer.", "ProfilerStep", "Torch-"))):
+        us = e.self_device_time_total if CUDA else e.self_cpu_time_total
+        if us <= 0 or on_gpu(e) != CUDA or e.key.startswith(("##", "Optimizer.", "ProfilerStep", "Torch-")):
             continue
         k = kind_of(e.key)
         sums[k] = sums.get(k, 0) + us / n * 1e-3
         names[e.key] = (round(us / n * 1e-3, 3), e.count // n)
+    products = [product_of(e, n) for e in p.key_averages(group_by_input_shape=True)
+                if e.key in ("aten::mm", "aten::addmm") and not on_gpu(e)]
     top = sorted(names.items(), key=lambda x: -x[1][0])[:24]
-    return {k: round(v, 3) for k, v in sums.items()}, [(k[:90],) + v for k, v in top]
+    return {"kernel_ms": {k: round(v, 3) for k, v in sums.items()},
+            "products_ms": round(sum(p[3] * p[4] for p in products), 3),
+            "products": sorted(products, key=lambda p: -p[3] * p[4]),
+            "top": [(k[:90],) + v for k, v in top]}
 
 
-def measure(name, m, autocast, steps):
+def sync():
+    if CUDA:
+        torch.cuda.synchronize()
+
+
+def timed(step, steps, each):
+    """Mean ms of steps in a row (each=False), or the best ms of steps waited for one by one."""
+    times, t0 = [], time.perf_counter()
+    for _ in range(steps):
+        step()
+        if each:
+            sync()
+            times.append(time.perf_counter() - t0)
+            t0 = time.perf_counter()
+    sync()
+    return 1e3 * (min(times) if each else (time.perf_counter() - t0) / steps)
+
+
+def make_step(m, autocast):
     opt = torch.optim.AdamW(m.parameters(), lr=1e-4, fused=CUDA)
     idx = torch.randint(0, V_TRUE, (B, T + 1), device=DEV)
 
@@ -167,30 +207,25 @@ def measure(name, m, autocast, steps):
         opt.zero_grad(set_to_none=True)
         return loss
 
-    t0 = time.time()
+    return step
+
+
+def measure(name, m, autocast, steps, long_steps=0):
+    step, t0 = make_step(m, autocast), time.time()
     for _ in range(3):
-        loss = step()
-    if CUDA:
-        torch.cuda.synchronize()
-        torch.cuda.reset_peak_memory_stats()
+        step()
+    sync()
     warm = time.time() - t0
-    times = []
-    for _ in range(steps):
-        t0 = time.perf_counter()
-        step()
-        if CUDA:
-            torch.cuda.synchronize()
-        times.append(time.perf_counter() - t0)
-    t0 = time.perf_counter()
-    for _ in range(steps):
-        step()
     if CUDA:
-        torch.cuda.synchronize()
-    mean = (time.perf_counter() - t0) / steps
-    sums, top = profile(step, 3)
-    put(what="step", name=name, batch=B, seq=T, vocab=V, ms=round(mean * 1e3, 3), best_ms=round(min(times) * 1e3, 3),
-        tokens_per_s=round(B * T / mean, 1), best_tokens_per_s=round(B * T / min(times), 1), warm_s=round(warm, 1),
-        memory_bytes=torch.cuda.max_memory_allocated() if CUDA else 0, loss=round(loss.item(), 3), kernel_ms=sums, top=top)
+        torch.cuda.reset_peak_memory_stats()
+    best, mean = timed(step, steps, True), timed(step, steps, False)
+    memory = torch.cuda.max_memory_allocated() if CUDA else 0
+    found = profile(step, 3)
+    hot = timed(step, long_steps, False) if long_steps else None
+    put(what="step", name=name, batch=B, seq=T, vocab=V, ms=round(mean, 3), best_ms=round(best, 3),
+        hot_ms=hot and round(hot, 3), tokens_per_s=round(1e3 * B * T / mean, 1),
+        best_tokens_per_s=round(1e3 * B * T / best, 1), warm_s=round(warm, 1), memory_bytes=memory,
+        loss=round(step().item(), 3), **found)
 
 
 def attempt(name, fn):
@@ -205,6 +240,12 @@ def compiled(m):
     for b in m.blocks:
         b.compile()
     m.loss = torch.compile(m.loss)
+    return m
+
+
+def fp32_copies():
+    """As the bound counts it: fp32 parameters and moments, bf16 at work."""
+    attempt("autocast", lambda: measure("compiled, autocast, fp32 parameters", compiled(GPT2(V).to(DEV)), True, 12))
 
 
 def main():
@@ -213,11 +254,13 @@ def main():
         uuid=str(torch.cuda.get_device_properties(0).uuid) if CUDA else "")
     m = GPT2(V).to(DEV, torch.bfloat16)
     attempt("eager", lambda: measure("eager, bf16 throughout", m, False, 12))
+    attempt("compiled", lambda: measure("compiled, bf16 throughout", compiled(m), False, 12, 100 if CUDA else 0))
     attempt("flops", count_flops)
-    compiled(m)
-    attempt("compiled", lambda: measure("compiled, bf16 throughout", m, False, 12))
-    m = GPT2(V).to(DEV)
-    attempt("autocast", lambda: measure("eager, autocast", m, True, 8))
+    if CUDA:
+        torch.backends.cuda.preferred_blas_library("cublaslt")
+        attempt("cublaslt", lambda: measure("compiled, bf16 throughout, cuBLASLt for all products", m, False, 12))
+        torch.backends.cuda.preferred_blas_library("cublas")
+    fp32_copies()
 
 
 main()
