@@ -29,6 +29,13 @@ struct ceil_option {
 	const char *group;          /* heading in help, or NULL */
 };
 
+/* A row of an option table; what is given goes into a member of values, the command's struct. */
+#define CEIL_OPTION(values, member, name_, type_, argument_, group_, choices_, doc_)               \
+	{                                                                                          \
+		.name = (name_), .type = (type_), .argument = (argument_), .doc = (doc_),          \
+		.offset = offsetof(values, member), .choices = (choices_), .group = (group_)       \
+	}
+
 struct ceil_command {
 	const char *name, *arguments, *summary,
 		*doc; /* "bench", "[NAME...]", one line, paragraphs */

@@ -11,12 +11,8 @@
 
 static const char *const busy_names[] = {"skip", "run", "fail", NULL};
 
-#define OPTION(member, name_, type_, argument_, group_, choices_, doc_)                            \
-	{                                                                                          \
-		.name = (name_), .type = (type_), .argument = (argument_), .doc = (doc_),          \
-		.offset = offsetof(struct ceil_bench_options, member), .choices = (choices_),      \
-		.group = (group_)                                                                  \
-	}
+#define OPTION(member, name, type, argument, group, choices, doc)                                  \
+	CEIL_OPTION(struct ceil_bench_options, member, name, type, argument, group, choices, doc)
 
 static const struct ceil_option option_rows[] = {
 	OPTION(variants, "variant", CEIL_O_LIST, "LIST", "What to measure", NULL,

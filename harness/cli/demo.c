@@ -28,12 +28,8 @@ struct options {
 
 static const char *const busy_names[] = {"fail", "run", NULL};
 
-#define OPTION(member, name_, type_, argument_, group_, choices_, doc_)                            \
-	{                                                                                          \
-		.name = (name_), .type = (type_), .argument = (argument_), .doc = (doc_),          \
-		.offset = offsetof(struct options, member), .choices = (choices_),                 \
-		.group = (group_)                                                                  \
-	}
+#define OPTION(member, name, type, argument, group, choices, doc)                                  \
+	CEIL_OPTION(struct options, member, name, type, argument, group, choices, doc)
 
 static const struct ceil_option option_rows[] = {
 	OPTION(scenarios, "scenario", CEIL_O_LIST, "LIST", "What to show", NULL,

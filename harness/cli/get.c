@@ -18,11 +18,8 @@ struct get_options {
 	const char *run, *device, *column;
 };
 
-#define OPTION(member, name_, argument_, doc_)                                                     \
-	{                                                                                          \
-		.name = (name_), .type = CEIL_O_TEXT, .argument = (argument_), .doc = (doc_),      \
-		.offset = offsetof(struct get_options, member)                                     \
-	}
+#define OPTION(member, name, argument, doc)                                                        \
+	CEIL_OPTION(struct get_options, member, name, CEIL_O_TEXT, argument, NULL, NULL, doc)
 
 static const struct ceil_option option_rows[] = {
 	OPTION(run, "run", "DIR",

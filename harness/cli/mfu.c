@@ -10,17 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OPTION(member, name_, type_, argument_, group_, doc_)                                      \
-	{                                                                                          \
-		.name = (name_), .type = (type_), .argument = (argument_), .group = (group_),      \
-		.doc = (doc_), .offset = offsetof(struct ceil_mfu_options, member)                 \
-	}
-#define CHOICE(member, name_, choices_, doc_)                                                      \
-	{                                                                                          \
-		.name = (name_), .type = CEIL_O_CHOICE, .argument = "RULE", .group = COUNTING,     \
-		.choices = (choices_), .doc = (doc_),                                              \
-		.offset = offsetof(struct ceil_mfu_options, member)                                \
-	}
+#define OPTION(member, name, type, argument, group, doc)                                           \
+	CEIL_OPTION(struct ceil_mfu_options, member, name, type, argument, group, NULL, doc)
+#define CHOICE(member, name, choices, doc)                                                         \
+	CEIL_OPTION(struct ceil_mfu_options, member, name, CEIL_O_CHOICE, "RULE", COUNTING,        \
+	            choices, doc)
 
 #define MODEL    "The model: a name, a file, or numbers"
 #define RATE     "The rate, of the whole job"
