@@ -1,9 +1,11 @@
-/* One launch of every GPU variant of a bench, on exact data, as the tests in tests/gpu want it. */
+/* What tests on a real GPU share: the device, and every GPU variant of a bench, exact or in short.
+ */
 #include "tests/gpu_bench.h"
 
 #include "tests/tap.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Milliseconds would do; a sanitizer makes kernels a hundred times slower. */
@@ -108,8 +110,7 @@ static void test_variant(struct ceil_device *dev, const struct ceil_bench *bench
 	close_bed(&w);
 }
 
-int gpu_bench_exact(const struct ceil_bench *bench, const uint64_t axis[CEIL_MAX_AXES],
-                    bool (*fits)(const struct ceil_variant *v))
+struct ceil_device *gpu_device_open(void)
 {
 	const struct ceil_backend *cuda = ceil_backend_find("cuda");
 	struct ceil_error err = {CEIL_OK, ""};
@@ -121,19 +122,87 @@ int gpu_bench_exact(const struct ceil_bench *bench, const uint64_t axis[CEIL_MAX
 	if (cuda->count(&count, &err) != CEIL_OK || count == 0)
 		skip_all(err.text);
 	if (!ok(cuda->open(0, &dev, &err) == CEIL_OK, "device 0 opens: %s", err.text))
-		return done_testing();
+		exit(done_testing());
+	return dev;
+}
+
+static bool part_has(const struct ceil_device *dev, const struct ceil_variant *v)
+{
 	const int cc = dev->props.cc_major * 10 + dev->props.cc_minor;
+
+	return (!v->min_cc || cc >= v->min_cc) && (!v->max_cc || cc <= v->max_cc);
+}
+
+int gpu_bench_exact(const struct ceil_bench *bench, const uint64_t axis[CEIL_MAX_AXES],
+                    bool (*fits)(const struct ceil_variant *v))
+{
+	struct ceil_device *dev = gpu_device_open();
 
 	for (size_t i = 0; i < bench->variant_count; i++) {
 		const struct ceil_variant *v = &bench->variants[i];
 
 		if (strcmp(v->backend, "cuda") != 0 || (fits && !fits(v)))
 			continue;
-		if ((v->min_cc && cc < v->min_cc) || (v->max_cc && cc > v->max_cc))
-			skip(v->name, "not on this part");
-		else
+		if (part_has(dev, v))
 			test_variant(dev, bench, v, axis);
+		else
+			skip(v->name, "not on this part");
 	}
-	cuda->close(dev);
+	dev->backend->close(dev);
 	return done_testing();
+}
+
+/* ---- rows */
+
+static const struct ceil_effort little = {.name = "search",
+                                          .min_samples = 2,
+                                          .max_samples = 3,
+                                          .sample_ns = 100000,
+                                          .budget_ns = 50000000,
+                                          .precision = 0.5};
+
+static void test_row(struct ceil_meter *m, const struct ceil_point *p,
+                     void (*look)(const struct ceil_outcome *o))
+{
+	const char *variant = p->variant->name, *cas = p->cas->name;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+	const enum ceil_status st = ceil_meter_point(m, p, &little, CEIL_SEARCH, &o, &err);
+	const double value = ceil_outcome_value(&o);
+
+	ok(st == CEIL_OK && o.status == CEIL_ROW_OK && o.checked, "%s %s: ok and checked: %s",
+	   variant, cas, o.reason);
+	ok(value > 0.0, "%s %s: %g %s", variant, cas, value, ceil_unit_name(p->variant->unit));
+	if (look)
+		look(&o);
+	ceil_outcome_done(&o);
+}
+
+static bool is_offered(const struct ceil_device *dev, const struct ceil_point *p)
+{
+	return strcmp(p->variant->backend, "cuda") == 0 &&
+	       (!p->cas->backend || strcmp(p->cas->backend, "cuda") == 0) &&
+	       part_has(dev, p->variant) &&
+	       (!p->bench->applies || p->bench->applies(p, &dev->props));
+}
+
+void gpu_bench_rows(struct ceil_device *dev, const struct ceil_bench *bench,
+                    bool (*fits)(const struct ceil_point *p),
+                    void (*look)(const struct ceil_outcome *o))
+{
+	const struct ceil_meter_options options = {.seed = 5};
+	struct ceil_meter *m = NULL;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	if (!ok(ceil_meter_open(dev, &options, &m, &err) == CEIL_OK, "a meter %s", err.text))
+		return;
+	for (size_t i = 0; i < bench->variant_count * bench->case_count; i++) {
+		const struct ceil_point p = {.bench = bench,
+		                             .variant = &bench->variants[i / bench->case_count],
+		                             .cas = &bench->cases[i % bench->case_count]};
+
+		if (is_offered(dev, &p) && (!fits || fits(&p)))
+			test_row(m, &p, look);
+	}
+	ceil_meter_close(m);
 }

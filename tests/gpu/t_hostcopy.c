@@ -8,59 +8,14 @@
 #include "harness/device/cuda.h"
 #include "harness/device/cuda_copy.h"
 #include "harness/device/topology.h"
-#include "harness/measure/loop.h"
+#include "tests/gpu_bench.h"
 #include "tests/tap.h"
 
 static const struct ceil_bench *const bench = &ceil_hostcopy_bench;
 
-/* A short measurement: that a row comes out is tested, not what stands in it. */
-static const struct ceil_effort little = {.name = "search",
-                                          .min_samples = 2,
-                                          .max_samples = 3,
-                                          .sample_ns = 100000,
-                                          .budget_ns = 50000000,
-                                          .precision = 0.5};
-
-static void test_point(struct ceil_meter *m, const struct ceil_point *p)
+static bool is_small(const struct ceil_point *p)
 {
-	struct ceil_outcome o;
-	struct ceil_error err = {CEIL_OK, ""};
-	const enum ceil_status st = ceil_meter_point(m, p, &little, CEIL_SEARCH, &o, &err);
-	const double value = ceil_outcome_value(&o);
-
-	ok(st == CEIL_OK && o.status == CEIL_ROW_OK && o.checked, "%s %s: ok and checked: %s",
-	   p->variant->name, p->cas->name, o.reason);
-	ok(value > 0.0, "%s %s: %g %s", p->variant->name, p->cas->name, value,
-	   ceil_unit_name(p->variant->unit));
-	ceil_outcome_done(&o);
-}
-
-static bool small_enough(const struct ceil_case *c)
-{
-	return c->axis[0] <= (getenv("GPUCEIL_TEST_SMALL") ? 65536u : 1u << 26);
-}
-
-static void test_variants(struct ceil_device *dev)
-{
-	const struct ceil_meter_options options = {.seed = 5};
-	struct ceil_meter *m = NULL;
-	struct ceil_error err = {CEIL_OK, ""};
-
-	if (!ok(ceil_meter_open(dev, &options, &m, &err) == CEIL_OK, "a meter %s", err.text))
-		return;
-	for (size_t i = 0; i < bench->variant_count; i++) {
-		for (size_t c = 0; c < bench->case_count; c++) {
-			const struct ceil_point p = {.bench = bench,
-			                             .variant = &bench->variants[i],
-			                             .cas = &bench->cases[c]};
-
-			if (strcmp(p.variant->backend, "cuda") == 0 &&
-			    strcmp(p.cas->backend, "cuda") == 0 &&
-			    bench->applies(&p, &dev->props) && small_enough(p.cas))
-				test_point(m, &p);
-		}
-	}
-	ceil_meter_close(m);
+	return p->cas->axis[0] <= (getenv("GPUCEIL_TEST_SMALL") ? 65536u : 1u << 26);
 }
 
 /* A bit that changes on the way, in either direction of a copy both ways. */
@@ -119,21 +74,12 @@ static void test_binding(struct ceil_device *dev)
 
 int main(void)
 {
-	const struct ceil_backend *cuda = ceil_backend_find("cuda");
-	struct ceil_error err = {CEIL_OK, ""};
-	struct ceil_device *dev = NULL;
-	int count = 0;
+	struct ceil_device *dev = gpu_device_open();
 
-	if (!cuda)
-		skip_all("this build has no CUDA backend");
-	if (cuda->count(&count, &err) != CEIL_OK || count == 0)
-		skip_all(err.text);
-	if (!ok(cuda->open(0, &dev, &err) == CEIL_OK, "device 0 opens: %s", err.text))
-		return done_testing();
-	test_variants(dev);
+	gpu_bench_rows(dev, bench, is_small, /* look= */ NULL);
 	test_wrong(dev, CEIL_COPY_HOST);
 	test_wrong(dev, CEIL_COPY_BACK_HOST);
 	test_binding(dev);
-	cuda->close(dev);
+	dev->backend->close(dev);
 	return done_testing();
 }

@@ -6,8 +6,8 @@
 #include "bench/hostcopy.h"
 #include "bench/launch.h"
 #include "harness/base/clock.h"
-#include "harness/measure/loop.h"
 #include "kernels/launch.h"
+#include "tests/gpu_bench.h"
 #include "tests/tap.h"
 
 /* An odd count of pairs has a middle. A machine that is shared disturbs some of them. */
@@ -189,20 +189,12 @@ static void test_all(struct ceil_device *dev)
 
 int main(void)
 {
-	const struct ceil_backend *cuda = ceil_backend_find("cuda");
-	struct ceil_error err = {CEIL_OK, ""};
-	struct ceil_device *dev = NULL;
-	int count = 0;
+	struct ceil_device *dev;
 
 	if (getenv("GPUCEIL_TEST_SMALL"))
 		skip_all("rates mean nothing under a sanitizer");
-	if (!cuda)
-		skip_all("this build has no CUDA backend");
-	if (cuda->count(&count, &err) != CEIL_OK || count == 0)
-		skip_all(err.text);
-	if (!ok(cuda->open(0, &dev, &err) == CEIL_OK, "device 0 opens: %s", err.text))
-		return done_testing();
+	dev = gpu_device_open();
 	test_all(dev);
-	cuda->close(dev);
+	dev->backend->close(dev);
 	return done_testing();
 }

@@ -3,10 +3,10 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
-#include "harness/device/cuda.h"
 #include "harness/output/csv.h"
 #include "harness/telemetry/nvml.h"
 #include "harness/telemetry/sampler.h"
+#include "tests/gpu_bench.h"
 #include "tests/tap.h"
 
 #include <math.h>
@@ -209,15 +209,12 @@ int main(void)
 	char path[64] = "/tmp/gpuceil-cost-XXXXXX";
 	struct ceil_error err = {CEIL_OK, ""};
 	struct ceil_nvml *n = NULL;
-	int count = 0;
 
 	if (getenv("GPUCEIL_TEST_SMALL"))
 		skip_all("a sanitizer's times mean nothing");
-	if (ceil_cuda_backend.count(&count, &err) != CEIL_OK || count == 0 ||
-	    ceil_nvml_open(&n, &err) != CEIL_OK)
+	if (ceil_nvml_open(&n, &err) != CEIL_OK)
 		skip_all(err.text);
-	if (!ok(ceil_cuda_backend.open(0, &r.dev, &err) == CEIL_OK, "device 0 opens: %s", err.text))
-		return done_testing();
+	r.dev = gpu_device_open();
 	r.target = (struct ceil_source_target){
 		.device = "gpu0",
 		.uuid = r.dev->props.uuid,
