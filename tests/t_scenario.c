@@ -108,6 +108,39 @@ static void test_limits(void)
 	has_text(err.text, "are needed", "are too little for a stream");
 }
 
+/*
+ * A reading in the midst of a step: 9 and 10 of the 10 ms steps of a tenth of a second are done, at
+ * 1000 operations each. By the time of the reading the rate would jump by a tenth.
+ */
+static void test_rates(void)
+{
+	struct ceil_play play = {0};
+	struct ceil_play_work was, is;
+
+	ceil_play_work(&play, &was);
+	is_close(ceil_play_rate(0, 0, was.done_ns, was.done_ns), 0, 0, "no step: no work");
+	atomic_store(&play.flops, 1000);
+	atomic_store(&play.done_ns, 10 * MS);
+	ceil_play_work(&play, &is);
+	ok(isnan(ceil_play_rate(was.flops, is.flops, was.done_ns, is.done_ns)),
+	   "one step that is done makes no rate");
+	was = is;
+	atomic_store(&play.flops, 10000);
+	atomic_store(&play.done_ns, 100 * MS);
+	ceil_play_work(&play, &is);
+	is_close(ceil_play_rate(was.flops, is.flops, was.done_ns, is.done_ns), 1e5, 1e-6,
+	         "9 steps in 90 ms");
+	was = is;
+	ceil_play_work(&play, &is);
+	ok(isnan(ceil_play_rate(was.flops, is.flops, was.done_ns, is.done_ns)),
+	   "nothing was done since: not known");
+	atomic_store(&play.flops, 20000);
+	atomic_store(&play.done_ns, 200 * MS);
+	ceil_play_work(&play, &is);
+	is_close(ceil_play_rate(was.flops, is.flops, was.done_ns, is.done_ns), 1e5, 1e-6,
+	         "10 steps in 100 ms: the same rate");
+}
+
 /* ---- the player, with scenarios of our own on the host's device */
 
 static int steps, prepared;
@@ -181,6 +214,8 @@ static void test_play(struct ceil_device *dev)
 	is_u64(play.launches, (uint64_t)steps - 1, "all but the warm-up count");
 	is_u64(play.flops, 10 * play.launches, "operations");
 	is_u64(play.bytes, 20 * play.launches, "bytes");
+	ok(play.done_ns > played.started_ns && play.done_ns <= played.ended_ns,
+	   "and when the last of them was done");
 	ok(played.ended_ns >= played.started_ns + 30 * MS, "as long as asked");
 	is_close(played.sm_active, (double)NAN, 0, "no block told anything");
 	is_int(prepared, 0, "what was prepared is released");
@@ -331,6 +366,7 @@ int main(void)
 	test_table();
 	test_shapes();
 	test_limits();
+	test_rates();
 	test_stays();
 	if (ceil_host_backend.open(0, &dev, &err) != CEIL_OK) {
 		ok(false, "the host: %s", err.text);

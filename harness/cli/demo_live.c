@@ -41,9 +41,8 @@ struct live {
 	struct ceil_error err;
 
 	/* The sampler's thread alone. */
-	struct ceil_usage_row last;
 	uint64_t last_ns;
-	double last_flops, last_bytes, last_launches;
+	struct ceil_play_work before; /* at the last reading */
 
 	struct ceil_play play; /* atomic members */
 };
@@ -102,20 +101,19 @@ static void take_values(const struct ceil_telemetry_row *t, struct ceil_usage_ro
 /* What was done since the last tick of the same scenario. */
 static void take_rates(struct live *l, uint64_t now_ns, bool first, struct ceil_usage_row *row)
 {
-	const double flops = (double)atomic_load(&l->play.flops);
-	const double bytes = (double)atomic_load(&l->play.bytes);
-	const double launches = (double)atomic_load(&l->play.launches);
-	const double seconds = (double)(now_ns - l->last_ns) / CEIL_NS_PER_S;
+	const struct ceil_play_work *was = &l->before;
+	struct ceil_play_work is;
 
-	if (!first && seconds > 0) {
-		row->tflops = (flops - l->last_flops) / seconds * 1e-12;
-		row->gb_s = (bytes - l->last_bytes) / seconds * 1e-9;
-		row->launches_per_s = (launches - l->last_launches) / seconds;
+	ceil_play_work(&l->play, &is);
+	if (!first) {
+		const uint64_t from_ns = was->done_ns, to_ns = is.done_ns;
+
+		row->tflops = ceil_play_rate(was->flops, is.flops, from_ns, to_ns) * 1e-12;
+		row->gb_s = ceil_play_rate(was->bytes, is.bytes, from_ns, to_ns) * 1e-9;
+		row->launches_per_s = ceil_play_rate(was->launches, is.launches, from_ns, to_ns);
 	}
 	l->last_ns = now_ns;
-	l->last_flops = flops;
-	l->last_bytes = bytes;
-	l->last_launches = launches;
+	l->before = is;
 }
 
 static double duration_s(const struct live *l, const struct ceil_demo_point *p)
@@ -226,6 +224,7 @@ static enum ceil_status play_point(struct live *l, const struct ceil_demo_point 
 	atomic_store(&l->play.flops, 0);
 	atomic_store(&l->play.bytes, 0);
 	atomic_store(&l->play.launches, 0);
+	atomic_store(&l->play.done_ns, 0);
 	atomic_store(&l->play.stop, l->quit);
 	fill_owner(l, p);
 	l->point = p;

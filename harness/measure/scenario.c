@@ -118,6 +118,32 @@ static void clear(struct player *p)
 		s->dev->backend->free(s->dev, &stays_buffer, p->stays);
 }
 
+/* ---- what is done */
+
+/* Read again if a step was done meanwhile. */
+void ceil_play_work(struct ceil_play *play, struct ceil_play_work *ret_work)
+{
+	uint64_t before_ns, after_ns = atomic_load(&play->done_ns);
+
+	do {
+		before_ns = after_ns;
+		ret_work->flops = (double)atomic_load(&play->flops);
+		ret_work->bytes = (double)atomic_load(&play->bytes);
+		ret_work->launches = (double)atomic_load(&play->launches);
+		after_ns = atomic_load(&play->done_ns);
+	} while (before_ns != after_ns);
+	ret_work->done_ns = after_ns;
+}
+
+double ceil_play_rate(double before, double now, uint64_t before_ns, uint64_t now_ns)
+{
+	if (now_ns == 0)
+		return 0;
+	if (before_ns == 0 || now_ns <= before_ns)
+		return (double)NAN;
+	return (now - before) / (double)(now_ns - before_ns) * CEIL_NS_PER_S;
+}
+
 /* ---- steps */
 
 static int slot_of(uint64_t step, uint32_t stream)
@@ -145,6 +171,7 @@ static enum ceil_status finish_step(struct player *p, struct ceil_error *err)
 	atomic_fetch_add(&p->play->flops, (uint64_t)w->flops);
 	atomic_fetch_add(&p->play->bytes, (uint64_t)w->bytes);
 	atomic_fetch_add(&p->play->launches, (uint64_t)w->launches);
+	atomic_store(&p->play->done_ns, ceil_now_ns());
 	return CEIL_OK;
 }
 

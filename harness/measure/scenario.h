@@ -102,9 +102,29 @@ struct ceil_stay *ceil_stage_stays(struct ceil_stage *s, uint32_t blocks);
  */
 struct ceil_play {
 	_Atomic uint64_t flops, bytes, launches; /* that are done */
-	_Atomic uint64_t started_ns;             /* ceil_now_ns() of the first step; 0: not yet */
-	_Atomic bool stop, hold;                 /* by who watches: end now; do not end by time */
+	_Atomic uint64_t done_ns;    /* ceil_now_ns() of the last step that is done; 0: none yet */
+	_Atomic uint64_t started_ns; /* ceil_now_ns() of the first step; 0: not yet */
+	_Atomic bool stop, hold;     /* by who watches: end now; do not end by time */
 };
+
+/* What is done at a moment, and when the last step of it was. */
+struct ceil_play_work {
+	double flops, bytes, launches;
+	uint64_t done_ns;
+};
+
+/*
+ * ceil_play_work - what is done by now. A rate is work over the time between two of these, from
+ * done_ns to done_ns: a reading falls into the midst of a step, and a step of 10 ms is a tenth of
+ * the time between readings.
+ */
+void ceil_play_work(struct ceil_play *play, struct ceil_play_work *ret_work);
+
+/*
+ * ceil_play_rate - work since before, per second.
+ * Return: 0 if no step is ever done (now_ns 0); NAN if none was before or since: not known yet.
+ */
+double ceil_play_rate(double before, double now, uint64_t before_ns, uint64_t now_ns);
 
 struct ceil_play_options {
 	uint64_t duration_ns;
