@@ -1,6 +1,7 @@
 /* PM sampling without a GPU: counters of every chip that CUPTI knows, words for its errors. */
 #include "harness/telemetry/pm.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,30 @@ static void test_words(void)
 	has_text(text, "error 12", "the number");
 }
 
+/*
+ * A GPU that is busy at 1000 MHz for a sample and idle at 2000 MHz for the next has used a third of
+ * its cycles in half of the time.
+ */
+static void test_means(void)
+{
+	const double busy[CEIL_PM_METRIC_COUNT] = {1, 1, 0.5, 1, 0.2, 1000};
+	const double idle[CEIL_PM_METRIC_COUNT] = {0, 0, 0, 0, (double)NAN, 2000};
+	struct ceil_pm_sums s = {0};
+	double mean[CEIL_PM_METRIC_COUNT];
+
+	ceil_pm_mean(&s, mean);
+	ok(isnan(mean[CEIL_PM_SM_ACTIVE]), "no sample, no mean");
+	ceil_pm_add(&s, busy);
+	ceil_pm_add(&s, idle);
+	ceil_pm_mean(&s, mean);
+	is_close(mean[CEIL_PM_SM_ACTIVE], 1.0 / 3, 1e-12, "cycles with a warp over cycles");
+	is_close(mean[CEIL_PM_WARPS_ACTIVE], 0.5 / 3, 1e-12, "warps over cycles");
+	is_close(mean[CEIL_PM_TENSOR_ACTIVE], 1.0 / 3, 1e-12, "tensor cycles over cycles");
+	is_close(mean[CEIL_PM_GR_ACTIVE], 0.5, 1e-12, "the engine has a clock of its own");
+	is_close(mean[CEIL_PM_DRAM_ACTIVE], 0.2, 1e-12, "a value that is missing does not count");
+	is_close(mean[CEIL_PM_SM_MHZ], 1500, 1e-9, "the clock over time");
+}
+
 /* CUPTI loads a library of its own with RTLD_DEEPBIND, which sanitizers forbid. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define UNDER_SANITIZER true
@@ -126,6 +151,7 @@ int main(void)
 	size_t count = 0;
 
 	test_words();
+	test_means();
 	test_missing();
 	if (UNDER_SANITIZER || ceil_pm_open(&api, &err) != CEIL_OK) {
 		skip("counters of every chip", UNDER_SANITIZER ? "a sanitizer" : err.text);

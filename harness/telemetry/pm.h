@@ -63,11 +63,25 @@ void ceil_pm_plan_done(struct ceil_pm_api *api, struct ceil_pm_plan *plan);
  */
 void ceil_pm_explain(int code, const char *name, char *ret_text, size_t size);
 
+/* Samples that become one reading. Start with {0}. */
+struct ceil_pm_sums {
+	double sum[CEIL_PM_METRIC_COUNT], weight[CEIL_PM_METRIC_COUNT];
+};
+
+/*
+ * ceil_pm_add - one more sample; a value that is not finite is left out. Pure, as ceil_pm_mean.
+ * Shares of the SMs' cycles weigh as many cycles as the sample has: the clock falls under load and
+ * rises in the pauses, and a mean over time would differ from GPM's, which is cycles over cycles.
+ */
+void ceil_pm_add(struct ceil_pm_sums *s, const double values[CEIL_PM_METRIC_COUNT]);
+/* ceil_pm_mean - of what was added; NAN for a metric without a value. */
+void ceil_pm_mean(const struct ceil_pm_sums *s, double ret_values[CEIL_PM_METRIC_COUNT]);
+
 /* A GPU that samples. */
 struct ceil_pm_sampling;
 
 /*
- * ceil_pm_start - begins to sample a GPU, one sample a millisecond. Takes some 180 ms.
+ * ceil_pm_start - begins to sample a GPU, one sample in 2 ms. Takes some 180 ms.
  * @ordinal: CUDA's.
  * Return: CEIL_E_UNSUPPORTED with the reason and what to do.
  */

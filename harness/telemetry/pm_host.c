@@ -28,6 +28,29 @@ void ceil_pm_explain(int code, const char *name, char *ret_text, size_t size)
 	(void)snprintf(ret_text, size, "%s (CUPTI error %d)%s", name, code, help);
 }
 
+void ceil_pm_add(struct ceil_pm_sums *s, const double values[CEIL_PM_METRIC_COUNT])
+{
+	/* Samples are of one length: the clock says how many cycles one has. */
+	const double mhz = values[CEIL_PM_SM_MHZ];
+
+	for (int m = 0; m < CEIL_PM_METRIC_COUNT; m++) {
+		const bool of_cycles = m == CEIL_PM_SM_ACTIVE || m == CEIL_PM_WARPS_ACTIVE ||
+		                       m == CEIL_PM_TENSOR_ACTIVE;
+		const double weight = of_cycles && isfinite(mhz) ? mhz : 1;
+
+		if (!isfinite(values[m]))
+			continue;
+		s->sum[m] += weight * values[m];
+		s->weight[m] += weight;
+	}
+}
+
+void ceil_pm_mean(const struct ceil_pm_sums *s, double ret_values[CEIL_PM_METRIC_COUNT])
+{
+	for (int m = 0; m < CEIL_PM_METRIC_COUNT; m++)
+		ret_values[m] = s->weight[m] > 0 ? s->sum[m] / s->weight[m] : (double)NAN;
+}
+
 #ifdef CEIL_HAVE_CUPTI_PM
 
 #define SYMBOL(member_, function)                                                                  \

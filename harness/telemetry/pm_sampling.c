@@ -222,8 +222,7 @@ static bool evaluate(struct ceil_pm_sampling *s, size_t index, const char **name
 	return s->api->host_evaluate(&p) == CUPTI_SUCCESS;
 }
 
-/* Means of the samples that are there; sums and counts by metric of ours. */
-static void add_up(struct ceil_pm_sampling *s, size_t samples, double *sum, size_t *used)
+static void add_up(struct ceil_pm_sampling *s, size_t samples, struct ceil_pm_sums *sums)
 {
 	const char *names[CEIL_PM_NAMES];
 	const size_t count = ceil_pm_names(&s->plan, names);
@@ -234,24 +233,17 @@ static void add_up(struct ceil_pm_sampling *s, size_t samples, double *sum, size
 		if (!evaluate(s, i, names, count, raw))
 			continue;
 		ceil_pm_values(&s->plan, raw, values);
-		for (int m = 0; m < CEIL_PM_METRIC_COUNT; m++) {
-			if (!isfinite(values[m]))
-				continue;
-			sum[m] += values[m];
-			used[m]++;
-		}
+		ceil_pm_add(sums, values);
 	}
 }
 
 void ceil_pm_read(struct ceil_pm_sampling *s, double ret_values[CEIL_PM_METRIC_COUNT])
 {
-	double sum[CEIL_PM_METRIC_COUNT] = {0};
-	size_t used[CEIL_PM_METRIC_COUNT] = {0};
+	struct ceil_pm_sums sums = {0};
 	const size_t samples = s->started ? decode(s) : 0;
 
-	add_up(s, samples, sum, used);
-	for (int m = 0; m < CEIL_PM_METRIC_COUNT; m++)
-		ret_values[m] = used[m] ? sum[m] / (double)used[m] : (double)NAN;
+	add_up(s, samples, &sums);
+	ceil_pm_mean(&sums, ret_values);
 	if (ceil_now_ns() - s->started_ns < ANEW_NS)
 		return;
 	end(s);

@@ -10,7 +10,8 @@
 #include "harness/device/cuda.h"
 #include "tests/tap.h"
 
-enum { READINGS = 250, EVERY_MS = 100 };
+/* Over the time after which sampling is begun anew. */
+enum { READINGS = 125, EVERY_MS = 100 };
 
 static void test_long(struct ceil_pm_sampling *s)
 {
@@ -27,7 +28,7 @@ static void test_long(struct ceil_pm_sampling *s)
 		slowest_ms = fmax(slowest_ms, (double)(ceil_now_ns() - from_ns) * 1e-6);
 		empty += isnan(v[CEIL_PM_SM_ACTIVE]);
 		busiest = fmax(busiest, v[CEIL_PM_SM_ACTIVE]);
-		if (i % 50 == 0)
+		if (i % 25 == 0)
 			printf("# %d: gr %g sm %g warps %g tensor %g dram %g clock %g MHz\n", i,
 			       v[0], v[1], v[2], v[3], v[4], v[5]);
 	}
