@@ -1,9 +1,12 @@
 /* What watching costs: a loop of matrix products with all counters and the view on, and without. */
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "harness/base/clock.h"
 #include "harness/cli/demo.h"
@@ -28,12 +31,67 @@ struct rig {
 	struct ceil_lt_plan *plan;
 	struct ceil_demo_view view;
 	struct ceil_demo_plain plain;
+	struct ceil_demo_screen *screen;
 	uint64_t rows;
+	char failed[256]; /* the first that failed, told when the terminal is given back */
 };
+
+static void fail(struct rig *r, const char *what, const char *why)
+{
+	if (!*r->failed)
+		(void)snprintf(r->failed, sizeof(r->failed), "%s: %s", what, why);
+}
+
+/* ---- a terminal for the view: whatever is drawn is read, and thrown away */
+
+struct terminal {
+	int master, in, out; /* the process's own stdin and stdout, kept */
+	pthread_t reader;
+};
+
+static void *throw_away(void *arg)
+{
+	const struct terminal *t = arg;
+	char bytes[4096];
+
+	while (read(t->master, bytes, sizeof(bytes)) > 0)
+		;
+	return NULL;
+}
+
+static bool take_terminal(struct terminal *t)
+{
+	const struct winsize size = {.ws_row = 24, .ws_col = 80};
+	int slave;
+
+	t->master = posix_openpt(O_RDWR | O_NOCTTY);
+	if (t->master < 0 || grantpt(t->master) != 0 || unlockpt(t->master) != 0)
+		return false;
+	slave = open(ptsname(t->master), O_RDWR | O_NOCTTY);
+	if (slave < 0 || ioctl(slave, TIOCSWINSZ, &size) != 0 ||
+	    pthread_create(&t->reader, /* attributes= */ NULL, throw_away, t) != 0)
+		return false;
+	fflush(stdout);
+	t->in = dup(STDIN_FILENO);
+	t->out = dup(STDOUT_FILENO);
+	(void)setenv("TERM", "xterm", /* overwrite= */ 1);
+	return dup2(slave, STDIN_FILENO) >= 0 && dup2(slave, STDOUT_FILENO) >= 0 &&
+	       close(slave) == 0;
+}
+
+/* The reader ends when nobody has the terminal any more. */
+static void give_terminal_back(const struct terminal *t)
+{
+	fflush(stdout);
+	(void)dup2(t->in, STDIN_FILENO);
+	(void)dup2(t->out, STDOUT_FILENO);
+	(void)pthread_join(t->reader, /* result= */ NULL);
+	(void)close(t->master);
+}
 
 /* ---- what watches */
 
-static void no_notes(struct ceil_show *show, char *ret_text, size_t size)
+static void no_words(struct ceil_show *show, char *ret_text, size_t size)
 {
 	(void)show;
 	ceil_copy(ret_text, size, "");
@@ -42,7 +100,7 @@ static void no_notes(struct ceil_show *show, char *ret_text, size_t size)
 static void on_row(void *user, const struct ceil_telemetry_row *t)
 {
 	struct rig *r = user;
-	struct ceil_show show = {.notes = no_notes};
+	struct ceil_show show = {.notes = no_words, .say = no_words};
 	struct ceil_usage_row row;
 	struct ceil_error err = {CEIL_OK, ""};
 	bool finished = false;
@@ -55,8 +113,10 @@ static void on_row(void *user, const struct ceil_telemetry_row *t)
 	row.gpu_util = t->value[ceil_source_value_index("gpu_util")];
 	row.sm_active = t->value[ceil_source_value_index("sm_active")];
 	row.pm_sm_active = t->value[ceil_source_value_index("pm_sm_active")];
-	if (ceil_demo_view_add(&r->view, &row, &finished, &err) == CEIL_OK)
+	if (ceil_demo_view_add(&r->view, &row, &finished, &err) == CEIL_OK) {
 		ceil_demo_plain_row(&r->plain, &show, &row);
+		ceil_demo_screen_draw(r->screen, &show, &r->view, /* held= */ false);
+	}
 	r->rows++;
 }
 
@@ -74,10 +134,10 @@ static struct ceil_sampler *watch(struct rig *r)
 	struct ceil_sampler *s = NULL;
 
 	if (ceil_sampler_open(&t, 1, &o, &s, &err) != CEIL_OK)
-		ok(false, "the sampler: %s", err.text);
+		fail(r, "the sampler", err.text);
 	for (size_t i = 0; s && ceil_sources[i]; i++) {
-		if (r->rows == 0 && *ceil_sampler_reason(s, i))
-			printf("# %s\n", ceil_sampler_reason(s, i));
+		if (*ceil_sampler_reason(s, i))
+			fail(r, ceil_sources[i]->name, ceil_sampler_reason(s, i));
 	}
 	return s;
 }
@@ -133,7 +193,7 @@ static double products_ns(struct rig *r)
 	if (st == CEIL_OK)
 		st = b->elapsed_ns(r->dev, 0, 1, &ns, &err);
 	if (st != CEIL_OK)
-		ok(false, "products: %s", err.text);
+		fail(r, "products", err.text);
 	return ns;
 }
 
@@ -143,13 +203,13 @@ static double watched_ns(struct rig *r)
 	const double ns = products_ns(r);
 
 	if (!ceil_sampler_close(s))
-		ok(false, "the sampler ends");
+		fail(r, "the sampler", "does not end");
 	return ns;
 }
 
-static void measure(struct rig *r)
+static void compare(struct rig *r, double *ret_mean, double *ret_error)
 {
-	double sum = 0, squares = 0, mean, error;
+	double sum = 0, squares = 0;
 
 	(void)products_ns(r);
 	(void)products_ns(r);
@@ -161,8 +221,27 @@ static void measure(struct rig *r)
 		sum += cost;
 		squares += cost * cost;
 	}
-	mean = sum / PAIRS;
-	error = sqrt((squares / PAIRS - mean * mean) / (PAIRS - 1));
+	*ret_mean = sum / PAIRS;
+	*ret_error = sqrt((squares / PAIRS - *ret_mean * *ret_mean) / (PAIRS - 1));
+}
+
+static void measure(struct rig *r)
+{
+	struct terminal t = {.master = -1};
+	struct ceil_error err = {CEIL_OK, ""};
+	double mean = (double)NAN, error = (double)NAN;
+
+	if (!take_terminal(&t)) {
+		ok(false, "a terminal of our own");
+		return;
+	}
+	if (ceil_demo_screen_open(&r->screen, &err) == CEIL_OK)
+		compare(r, &mean, &error);
+	ceil_demo_screen_close(r->screen);
+	give_terminal_back(&t);
+	if (!ok(r->screen != NULL, "the view has a screen: %s", err.text))
+		return;
+	ok(!*r->failed, "everything watched: %s", r->failed);
 	printf("# %d pairs: watched %+.4f %% (standard error %.4f %%), upper 95 %% bound %.4f %%; "
 	       "%llu rows\n",
 	       PAIRS, 100 * mean, 100 * error, 100 * (mean + 1.645 * error),
