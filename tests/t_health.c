@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "harness/base/text.h"
 #include "tests/fakes.h"
 #include "tests/sysroot.h"
 #include "tests/tap.h"
@@ -89,11 +90,35 @@ static void test_settings(void)
 	g.after.throttle_bits = 2 + 4;
 	has_text(only(&g, "clocks that are held down at the end").text, "locked", "are one");
 	g = well();
+	g.seen_bits = 2;
+	has_text(only(&g, "clocks that were held down in between").text, "locked", "are one");
+	g = well();
 	g.before.remap_failed = g.after.remap_failed = 1;
 	has_text(only(&g, "a row remap that failed earlier").text, "before", "is one");
 	g = well();
 	g.before.remap_pending = g.after.remap_pending = 1;
 	has_text(only(&g, "a row remap that is pending").text, "reset", "is one");
+}
+
+/* Under work a lock shows; the GPU that idles at the end says nothing of it. */
+static void test_saw(void)
+{
+	struct ceil_telemetry_row row = {.device = "gpu1"};
+	const int index = ceil_source_value_index("throttle_bits");
+
+	ceil_health_init(&health);
+	health.gpu[0] = well();
+	health.gpu[1] = well();
+	ceil_copy(health.gpu[1].device, sizeof(health.gpu[1].device), "gpu1");
+	health.gpu_count = 2;
+	for (int bits = 1; bits <= 4; bits *= 2) {
+		row.value[index] = bits;
+		ceil_health_saw(&health, &row);
+	}
+	row.value[index] = (double)NAN;
+	ceil_health_saw(&health, &row);
+	is_int((long long)health.gpu[1].seen_bits, 7, "all that any row told");
+	is_int((long long)health.gpu[0].seen_bits, 0, "of this GPU alone");
 }
 
 static void test_lost(void)
@@ -268,6 +293,7 @@ int main(void)
 
 	test_counters();
 	test_settings();
+	test_saw();
 	test_lost();
 	test_xids();
 	test_parse();

@@ -17,8 +17,9 @@ void ceil_monitor_begin(struct ceil_monitor *m, const struct ceil_inventory *inv
 
 static void on_row(void *user, const struct ceil_telemetry_row *row)
 {
-	const struct ceil_monitor *m = user;
+	struct ceil_monitor *m = user;
 
+	ceil_health_saw(&m->health, row);
 	ceil_run_add_telemetry(m->run, row);
 }
 

@@ -138,8 +138,8 @@ static void judge_xids(struct findings *f)
 static void judge_settings(struct findings *f)
 {
 	const struct ceil_nvml_health *b = &f->gpu->before, *a = &f->gpu->after;
-	const bool held = !isnan(a->throttle_bits) &&
-	                  ((uint64_t)a->throttle_bits & CEIL_NV_REASON_APP_CLOCKS) != 0;
+	const uint64_t end_bits = isnan(a->throttle_bits) ? 0 : (uint64_t)a->throttle_bits;
+	const bool held = ((end_bits | f->gpu->seen_bits) & CEIL_NV_REASON_APP_CLOCKS) != 0;
 	char text[64] = "";
 
 	if (b->power_limit_w < b->power_default_w - 0.5) {
@@ -305,6 +305,18 @@ void ceil_health_begin(struct ceil_health *h, struct ceil_nvml *nvml)
 		open_events(h, nvml);
 	for (size_t i = 0; i < h->gpu_count; i++)
 		ceil_nvml_health(h->gpu[i].nvml, &h->gpu[i].before);
+}
+
+void ceil_health_saw(struct ceil_health *h, const struct ceil_telemetry_row *row)
+{
+	const int index = ceil_source_value_index("throttle_bits");
+
+	if (index < 0 || isnan(row->value[index]))
+		return;
+	for (size_t i = 0; i < h->gpu_count; i++) {
+		if (strcmp(h->gpu[i].device, row->device) == 0)
+			h->gpu[i].seen_bits |= (uint64_t)row->value[index];
+	}
 }
 
 void ceil_health_end(struct ceil_health *h)

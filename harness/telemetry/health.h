@@ -5,6 +5,7 @@
 #include "harness/base/status.h"
 #include "harness/base/types.h"
 #include "harness/telemetry/nvml.h"
+#include "harness/telemetry/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +38,7 @@ struct ceil_health_gpu {
 	char device[16], pci_bus_id[32]; /* "gpu0"; "0000:3b:00.0" */
 	struct ceil_nvml_gpu *nvml;
 	struct ceil_nvml_health before, after;
+	uint64_t seen_bits;             /* NVML's clocks event reasons of all rows of telemetry */
 	unsigned xid[CEIL_HEALTH_XIDS]; /* errors in their order */
 	size_t xid_count;               /* all of them, those that did not fit too */
 };
@@ -67,6 +69,11 @@ void ceil_health_add(struct ceil_health *h, const char *device, struct ceil_nvml
  * @nvml: NULL is a no-op; must outlive ceil_health_done.
  */
 void ceil_health_begin(struct ceil_health *h, struct ceil_nvml *nvml);
+/*
+ * ceil_health_saw - a row of telemetry meanwhile: what held the clocks down under work no longer
+ * shows when the GPU idles at the end. Not while another thread is in here.
+ */
+void ceil_health_saw(struct ceil_health *h, const struct ceil_telemetry_row *row);
 /* ceil_health_end - reads again and finds what changed. A GPU that no longer answers is suspect. */
 void ceil_health_end(struct ceil_health *h);
 void ceil_health_done(struct ceil_health *h);
