@@ -100,6 +100,7 @@ static void test_small_machines(void)
 		is_int((long long)t->node_count, 1, "one node");
 		is_int(t->all.node, 0, "the machine is node 0");
 		is_u64(t->all.memory_bytes, 4 * MIB, "its memory is the kernel's figure");
+		is_u64(t->node[0].memory_bytes, 4 * MIB, "and so is that of its one node");
 	}
 	ceil_topology_close(t);
 	t = open_as("numa:1 pu:3");

@@ -219,8 +219,8 @@ static enum ceil_status fill_nodes(struct ceil_topology *t, hwloc_const_bitmap_t
 		t->all.memory_bytes += node->attr->numanode.local_memory;
 	}
 	t->all.node = t->node_count == 1 ? t->node[0].node : -1;
-	if (count == 1)
-		t->all.memory_bytes = whole_memory(t->all.memory_bytes);
+	if (count == 1 && t->node_count == 1)
+		t->node[0].memory_bytes = t->all.memory_bytes = whole_memory(t->all.memory_bytes);
 	return CEIL_OK;
 }
 
