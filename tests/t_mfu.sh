@@ -56,7 +56,7 @@ mfu 2 "a state-space model" --config tests/data/configs/mamba-130m.json
 has "$out" "a mamba cannot be counted" "is refused by name"
 mfu 2 "parameters alone" --params 7e9
 has "$out" "--convention 6n" "allow only 6 N"
-mfu 2 "no sequence" --model llama3-8b --seq 0 --config x
+mfu 2 "a name and a file" --model llama3-8b --config x
 has "$out" "give one of them" "one model at a time"
 
 # ---- peaks
@@ -122,9 +122,11 @@ has "$out" "not both" "are refused"
 mfu 2 "no time" --model gpt2 --step-time 0 --batch 1 --part A100
 has "$out" "must be positive" "is refused"
 mfu 2 "a negative rate" --model gpt2 --tokens-per-s=-5 --part A100
-has "$out" "must be a positive number" "is refused"
-mfu 2 "no GPUs" --model gpt2 --tokens-per-s 5 --gpu-count 0 --part A100
-has "$out" "--gpu-count is 0" "is refused"
+has "$out" "--tokens-per-s is -5; it must be positive" "is refused, in the unit that was given"
+for count in seq batch vocab gpu-count; do
+	mfu 2 "no $count" --model gpt2 --tokens-per-s 5 --part A100 "--$count" 0
+	has "$out" "--$count is 0; it must be at least 1" "is refused, not taken for none given"
+done
 mfu 2 "a negative peak" --model gpt2 --tokens-per-s 5 --peak-tflops=-312
 has "$out" "peak is -312" "is refused"
 mfu 0 "eight GPUs as one" --model llama3-8b --tokens-per-s 64e3 --part "H200 SXM"

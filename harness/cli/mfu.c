@@ -1,5 +1,6 @@
 /* gpuceil mfu: model FLOPs utilization, with its arithmetic, and the best that a model could reach.
  */
+#include "harness/base/table.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
 #include "harness/cli/mfu_call.h"
@@ -212,6 +213,9 @@ static enum ceil_status take_rate(struct ceil_mfu_call *c, struct ceil_error *er
 	p->in.gpu_count = (double)o->gpu_count;
 	if (!isnan(o->tokens_per_s) && !isnan(o->step_time))
 		return ceil_fail(err, CEIL_E_USAGE, "give --tokens-per-s or --step-time, not both");
+	if (!isnan(o->tokens_per_s) && !(o->tokens_per_s > 0.0))
+		return ceil_fail(err, CEIL_E_USAGE, "--tokens-per-s is %g; it must be positive",
+		                 o->tokens_per_s);
 	if (!isnan(o->tokens_per_s)) {
 		p->in.samples_per_s = o->tokens_per_s / p->flops.tokens;
 		return CEIL_OK;
@@ -229,13 +233,43 @@ static enum ceil_status take_rate(struct ceil_mfu_call *c, struct ceil_error *er
 
 /* ---- the command */
 
+/* The i-th option's value if it is a count, else NULL. */
+static uint64_t *count_of(struct ceil_mfu_options *o, size_t i)
+{
+	return option_rows[i].type == CEIL_O_U64 ? (void *)((char *)o + option_rows[i].offset)
+	                                         : NULL;
+}
+
+/* Before parsing, so that a 0 that is given differs from nothing given. */
+static void clear_counts(struct ceil_mfu_options *o)
+{
+	for (size_t i = 0; i < ceil_command_mfu.option_count; i++) {
+		if (count_of(o, i))
+			*count_of(o, i) = CEIL_ABSENT_U64;
+	}
+}
+
+/* Nothing here can be counted as 0. From now on 0 is a count that was not given. */
+static enum ceil_status take_counts(struct ceil_mfu_options *o, struct ceil_error *err)
+{
+	for (size_t i = 0; i < ceil_command_mfu.option_count; i++) {
+		uint64_t *count = count_of(o, i);
+
+		if (count && !*count)
+			return ceil_fail(err, CEIL_E_USAGE, "--%s is 0; it must be at least 1",
+			                 option_rows[i].name);
+		if (count && *count == CEIL_ABSENT_U64)
+			*count = 0;
+	}
+	o->gpu_count = o->gpu_count ? o->gpu_count : 1;
+	return CEIL_OK;
+}
+
 static enum ceil_status check_options(const struct ceil_mfu_options *o, struct ceil_error *err)
 {
 	if (!isnan(o->params) && !(o->params > 0.0))
 		return ceil_fail(err, CEIL_E_USAGE, "--params is %g; it must be positive",
 		                 o->params);
-	if (!o->gpu_count)
-		return ceil_fail(err, CEIL_E_USAGE, "--gpu-count is 0; it must be at least 1");
 	if (!isnan(o->gpu_memory_gib) && !(o->gpu_memory_gib > 0.0))
 		return ceil_fail(err, CEIL_E_USAGE, "--gpu-memory-gib is %g; it must be positive",
 		                 o->gpu_memory_gib);
@@ -244,8 +278,10 @@ static enum ceil_status check_options(const struct ceil_mfu_options *o, struct c
 
 static enum ceil_status work_out(struct ceil_mfu_call *c, struct ceil_error *err)
 {
-	enum ceil_status st = check_options(&c->o, err);
+	enum ceil_status st = take_counts(&c->o, err);
 
+	if (st == CEIL_OK)
+		st = check_options(&c->o, err);
 	c->o.params = isnan(c->o.params) ? 0.0 : c->o.params;
 	if (st == CEIL_OK)
 		st = take_model(c, err);
@@ -277,7 +313,6 @@ static enum ceil_status print_all(struct ceil_mfu_call *c, struct ceil_error *er
 static int run_mfu(int argc, char **argv)
 {
 	struct ceil_mfu_call c = {.o = {.dtype = "bf16",
-	                                .gpu_count = 1,
 	                                .params = (double)NAN,
 	                                .tokens_per_s = (double)NAN,
 	                                .step_time = (double)NAN,
@@ -289,6 +324,7 @@ static int run_mfu(int argc, char **argv)
 	enum ceil_status st;
 	int rest, code;
 
+	clear_counts(&c.o);
 	if (!ceil_cli_parse(&ceil_command_mfu, argc, argv, &c.o, &rest, &code))
 		return code;
 	if (c.o.model && !strcmp(c.o.model, "list")) {
