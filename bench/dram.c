@@ -278,14 +278,12 @@ static const struct ceil_variant variants[] = {
 	COVER(read, cs, 8, 256, fp64, false, CS),
 	COVER(read, cs, 8, 512, fp32, false, CS),
 	COVER(read, plain, 8, 256, fp32, false, PLAIN),
-	COVER(read, evict, 8, 256, fp32, false, EVICT),
 	LOOP(read, cs, 8, 256, 8, fp32, CS),
 
 	COVER(write, cs, 1, 256, fp32, true, CS),
 	COVER(write, keep, 1, 256, fp32, false, KEEP),
 	COVER(write, keep, 1, 256, fp64, false, KEEP),
 	COVER(write, plain, 1, 256, fp32, false, PLAIN),
-	LOOP(write, plain, 4, 256, 8, fp32, PLAIN),
 	DRIVER(write, memset, "cudaMemsetAsync with 0"),
 
 	COVER(copy, keep, 1, 256, fp32, true, KEEP),
@@ -301,28 +299,20 @@ static const struct ceil_variant variants[] = {
 	COVER(scale, keep, 1, 128, fp32, false, KEEP),
 	COVER(scale, keep, 1, 256, fp64, false, KEEP),
 	COVER(scale, cs, 1, 128, fp32, false, CS),
-	COVER(scale, plain, 1, 128, fp32, false, PLAIN),
-	LOOP(scale, plain, 4, 256, 8, fp32, PLAIN),
 
 	COVER(add, keep, 1, 128, fp32, true, KEEP),
 	COVER(add, keep, 1, 256, fp32, false, KEEP),
 	COVER(add, keep, 1, 128, fp64, false, KEEP),
-	COVER(add, evict, 1, 128, fp32, false, EVICT),
 	COVER(add, plain, 1, 128, fp32, false, PLAIN),
-	LOOP(add, plain, 4, 256, 8, fp32, PLAIN),
 
 	COVER(triad, keep, 1, 128, fp32, true, KEEP),
 	COVER(triad, keep, 1, 256, fp32, false, KEEP),
 	COVER(triad, keep, 1, 128, fp64, false, KEEP),
-	COVER(triad, evict, 1, 128, fp32, false, EVICT),
 	COVER(triad, plain, 1, 128, fp32, false, PLAIN),
-	LOOP(triad, plain, 4, 256, 8, fp32, PLAIN),
 
 	COVER(dot, cs, 8, 256, fp64, true, CS),
 	COVER(dot, cs, 8, 256, fp32, false, CS),
 	COVER(dot, plain, 8, 256, fp32, true, PLAIN),
-	COVER(dot, plain, 4, 512, fp32, false, PLAIN),
-	COVER(dot, keep, 8, 256, fp64, false, KEEP),
 	LOOP(dot, plain, 8, 256, 4, fp32, PLAIN),
 
 	HOST(read, fp32, true),

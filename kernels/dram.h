@@ -19,9 +19,7 @@ extern "C" {
 #define CEIL_DRAM_FORMS(FORM)                                                                      \
 	FORM(read, plain, 8)                                                                       \
 	FORM(read, cs, 8)                                                                          \
-	FORM(read, evict, 8)                                                                       \
 	FORM(write, plain, 1)                                                                      \
-	FORM(write, plain, 4)                                                                      \
 	FORM(write, cs, 1)                                                                         \
 	FORM(write, keep, 1)                                                                       \
 	FORM(copy, plain, 1)                                                                       \
@@ -29,22 +27,14 @@ extern "C" {
 	FORM(copy, cs, 1)                                                                          \
 	FORM(copy, evict, 1)                                                                       \
 	FORM(copy, keep, 1)                                                                        \
-	FORM(scale, plain, 1)                                                                      \
-	FORM(scale, plain, 4)                                                                      \
 	FORM(scale, cs, 1)                                                                         \
 	FORM(scale, keep, 1)                                                                       \
 	FORM(add, plain, 1)                                                                        \
-	FORM(add, plain, 4)                                                                        \
-	FORM(add, evict, 1)                                                                        \
 	FORM(add, keep, 1)                                                                         \
 	FORM(triad, plain, 1)                                                                      \
-	FORM(triad, plain, 4)                                                                      \
-	FORM(triad, evict, 1)                                                                      \
 	FORM(triad, keep, 1)                                                                       \
-	FORM(dot, plain, 4)                                                                        \
 	FORM(dot, plain, 8)                                                                        \
-	FORM(dot, cs, 8)                                                                           \
-	FORM(dot, keep, 8)
+	FORM(dot, cs, 8)
 
 /*
  * ceil_dram_<operation>_<policy>_x<vectors>_<dtype> - one launch on stream 0.
