@@ -148,8 +148,17 @@ static void class_defaults_are_the_classes_own(void)
 			continue;
 		ceil_model_params(&m, &p);
 		is_u64(p.total, classes[i].total, classes[i].type);
-		has_text(m.note, "from the class", "and what the class gave is said");
+		has_text(m.note, "the language model alone; from the class: ",
+		         "and what the class gave is said");
 	}
+}
+
+static void a_note_ends_where_it_ends(void)
+{
+	struct ceil_model m = {.note = ""};
+
+	ok(ceil_hf_read("tests/data/configs/deepseek-v3.json", &m, NULL) == CEIL_OK, "read");
+	is_text(m.note, "without the multi-token prediction module", "no separator behind it");
 }
 
 /* One expectation about a field of a model. */
@@ -398,6 +407,7 @@ int main(void)
 {
 	files_of_public_models_are_read();
 	class_defaults_are_the_classes_own();
+	a_note_ends_where_it_ends();
 	layers_are_told_apart();
 	fields_have_their_class_meaning();
 	what_cannot_be_counted_is_refused_by_name();

@@ -469,6 +469,11 @@ static void make_embeddings(const struct reader *r, struct ceil_model *m)
 	m->final_vectors = r->flags & CEIL_HF_NO_FINAL_NORM ? 0 : sides * vector_count(r);
 }
 
+static void add_note(struct ceil_model *m, const char *what, const char *more)
+{
+	ceil_append(m->note, sizeof(m->note), "%s%s%s", m->note[0] ? "; " : "", what, more);
+}
+
 static enum ceil_status make_model(struct reader *r, struct ceil_model *ret_m,
                                    struct ceil_error *err)
 {
@@ -491,11 +496,11 @@ static enum ceil_status make_model(struct reader *r, struct ceil_model *ret_m,
 	if (st != CEIL_OK)
 		return st;
 	if (r->nested)
-		ceil_append(m.note, sizeof(m.note), "the language model alone; ");
+		add_note(&m, "the language model alone", "");
 	else if (r->type->note)
-		ceil_append(m.note, sizeof(m.note), "%s; ", r->type->note);
+		add_note(&m, r->type->note, "");
 	if (r->defaults[0])
-		ceil_append(m.note, sizeof(m.note), "from the class: %s", r->defaults);
+		add_note(&m, "from the class: ", r->defaults);
 	st = ceil_model_check(&m, err);
 	if (st == CEIL_OK)
 		*ret_m = m;
