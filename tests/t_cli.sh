@@ -17,6 +17,7 @@ refuses() {
 
 refuses "unknown command 'bech': did you mean 'bench'? \`gpuceil --help\` shows all" bech
 refuses "unknown command 'zzz'; \`gpuceil --help\` shows all" zzz
+refuses "unknown command 'bech': did you mean 'bench'?" help bech
 refuses "unknown bench 'gem': did you mean 'gemm'? \`gpuceil list benches\` shows all" bench gem
 refuses "unknown variant 'zzz'; \`gpuceil list variants\` shows all" bench --variant zzz
 refuses "unknown type 'bf17': did you mean 'bf16'?" bench --dtype bf17
@@ -67,4 +68,8 @@ fi
 "$gpuceil" >"$work/out" 2>"$work/said"
 is "$? $(wc -c <"$work/out")" "2 0" "no command: exit 2, nothing on stdout"
 has "$(cat "$work/said")" "Usage: gpuceil COMMAND" "but the help"
+summaries=$("$gpuceil" --help | sed -n '/^Commands:/,/^$/s/^  [a-z]* */&|/p' | cut -d'|' -f1)
+is "$(echo "$summaries" | awk '{ print length }' | sort -u | wc -l)" 1 "help: summaries in one column"
+is "$(echo "$summaries" | grep -c '[a-z] $')" 0 "help: two blanks before each"
+is "$("$gpuceil" help demo)" "$("$gpuceil" demo --help)" "help NAME is NAME --help"
 done_testing

@@ -67,7 +67,7 @@ static void print_help(FILE *f)
 	      "Commands:\n",
 	      f);
 	for (size_t i = 0; ceil_commands[i]; i++)
-		fprintf(f, "  %-10s %s\n", ceil_commands[i]->name, ceil_commands[i]->summary);
+		fprintf(f, "  %-10s  %s\n", ceil_commands[i]->name, ceil_commands[i]->summary);
 	fputs("\n"
 	      "  gpuceil COMMAND --help   teaches a command\n"
 	      "  gpuceil --version        prints the version and how it was built\n"
@@ -103,8 +103,34 @@ static int unknown_command(const char *name)
 	return ceil_cli_error(&err);
 }
 
+/* NULL: there is none of this name. */
+static const struct ceil_command *find_command(const char *name)
+{
+	for (size_t i = 0; ceil_commands[i]; i++) {
+		if (strcmp(name, ceil_commands[i]->name) == 0)
+			return ceil_commands[i];
+	}
+	return NULL;
+}
+
+/* `gpuceil help NAME` is what many tools understand, so it is not refused here. */
+static int help(int argc, char **argv)
+{
+	const struct ceil_command *c = argc > 2 ? find_command(argv[2]) : NULL;
+
+	if (argc > 2 && !c)
+		return unknown_command(argv[2]);
+	if (c)
+		ceil_option_help(c, stdout);
+	else
+		print_help(stdout);
+	return CEIL_EXIT_OK;
+}
+
 static int run_command(int argc, char **argv)
 {
+	const struct ceil_command *c;
+
 	if (argc < 2) {
 		print_help(stderr);
 		return CEIL_EXIT_USAGE;
@@ -112,15 +138,10 @@ static int run_command(int argc, char **argv)
 	if (strcmp(argv[1], "--version") == 0)
 		return print_version(argc);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    strcmp(argv[1], "help") == 0) {
-		print_help(stdout);
-		return CEIL_EXIT_OK;
-	}
-	for (size_t i = 0; ceil_commands[i]; i++) {
-		if (strcmp(argv[1], ceil_commands[i]->name) == 0)
-			return ceil_commands[i]->run(argc - 1, argv + 1);
-	}
-	return unknown_command(argv[1]);
+	    strcmp(argv[1], "help") == 0)
+		return help(argc, argv);
+	c = find_command(argv[1]);
+	return c ? c->run(argc - 1, argv + 1) : unknown_command(argv[1]);
 }
 
 /* An answer that did not arrive is a failure: a script must not take nothing for one. */
