@@ -96,6 +96,18 @@ printf 'device,ceiling,value,status\ngpu0,dram.copy,fast,ok\n' >bad.csv
 call get dram.copy --run bad.csv
 is $status 2 "a value that is no number: exit 2"
 has "$err" "bad.csv:2" "with file and line"
+cat >twice.csv <<'CSV'
+host,device,ceiling,value,status,rank
+a,gpu0,dram.copy,4368.25,ok,0
+b,gpu0,dram.copy,4368.25,ok,1
+a,gpu0,dram.read,3000,ok,0
+a,gpu0,dram.read,4600,ok,0
+CSV
+call get dram.read --run twice.csv
+is "$status $out" "2 " "points of a search are no ceilings: exit 2, nothing on stdout"
+has "$err" "twice.csv has several rows of dram.read on gpu0" "it says why"
+call get dram.copy --run twice.csv
+is "$status $out" "0 4368.25" "two hosts may have a gpu0 each"
 
 call list
 is $status 0 "list alone"

@@ -133,6 +133,27 @@ static const struct ceil_record *pick(const struct rows *rows, const char *ceili
 	return best;
 }
 
+/* One row a ceiling and device is what makes the slowest an answer; records.csv has more. */
+static enum ceil_status check_unique(const struct rows *rows, const char *ceiling, const char *path,
+                                     struct ceil_error *err)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct ceil_record *a = &rows->v[i];
+
+		for (size_t j = 0; j < i && matches(a, ceiling, /* device= */ NULL); j++) {
+			const struct ceil_record *b = &rows->v[j];
+
+			if (matches(b, ceiling, a->device) && strcmp(a->host, b->host) == 0 &&
+			    a->rank == b->rank)
+				return ceil_fail(err, CEIL_E_USAGE,
+				                 "%.128s has several rows of %.64s on %s: it is "
+				                 "no ceilings.csv of one run",
+				                 path, ceiling, a->device);
+		}
+	}
+	return CEIL_OK;
+}
+
 /* The distinct names in the rows' field, NULL-terminated; NULL if there is no memory. */
 static const char **names_in(const struct rows *rows, size_t offset, const char *ceiling)
 {
@@ -244,6 +265,9 @@ static enum ceil_status get(const struct get_options *o, const char *ceiling, st
 		return st;
 	if (!pick(rows, ceiling, /* device= */ NULL))
 		return unknown_ceiling(rows, ceiling, err);
+	st = check_unique(rows, ceiling, path, err);
+	if (st != CEIL_OK)
+		return st;
 	r = pick(rows, ceiling, o->device);
 	if (!r)
 		return unknown_device(rows, ceiling, o->device, err);
