@@ -14,7 +14,8 @@ struct row {
 	char device[16], ceiling[64], variant[32], cas[32], role[16], reason[96];
 	enum ceil_row_status status;
 	bool is_ceiling;
-	double value;
+	double value, first_ratio;
+	uint32_t algorithm;
 };
 
 struct seen {
@@ -46,6 +47,8 @@ static void on_outcome(void *user, const struct ceil_device *dev, const struct c
 	r->status = o->status;
 	r->is_ceiling = is_ceiling;
 	r->value = ceil_outcome_value(o);
+	r->first_ratio = o->first_ratio;
+	r->algorithm = o->launch.candidate;
 	snprintf(r->role, sizeof(r->role), "%s", role);
 	snprintf(r->reason, sizeof(r->reason), "%.95s", o->reason);
 }
@@ -379,6 +382,44 @@ static void test_burst(void)
 	const struct row *b = ceiling(&s, "fake.pick.burst", "fake0");
 	is_text(b->role, "burst", "has its regime");
 	is_close(b->value, 1e9 / 1500000.0, 1.0, "and the best algorithm's figure");
+	is_close(b->first_ratio, 4.0 / 3.0, 1e-3, "beside the first answer's, as searched");
+}
+
+/* The row of a role that is no ceiling; there is one. */
+static const struct row *other_of_role(const struct seen *s, const char *role)
+{
+	const struct row *found = NULL;
+	int n = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->v[i].is_ceiling || strcmp(s->v[i].role, role) != 0)
+			continue;
+		found = &s->v[i];
+		n++;
+	}
+	is_int(n, 1, role);
+	return found;
+}
+
+/* The library's own first answer is near in the search, and its burst is the better one. */
+static void test_first_answer(void)
+{
+	static struct seen s;
+	struct recorded r;
+	bool hung;
+
+	recorded_open(&r, 2000000.0);
+	r.cost_ns[0] = 1507500.0;
+	r.cost_ns[5] = 1500000.0;
+	r.drift = 1e-3; /* the winner of the search, which runs more, tires */
+	struct ceil_lane lane = lane_of(&r, "pick");
+	is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a near first answer");
+	const struct row *b = ceiling(&s, "fake.pick.burst", "fake0");
+	const struct row *other = other_of_role(&s, "burst");
+	is_int(b->algorithm, 0, "is the ceiling");
+	is_close(b->first_ratio, 1.0, 0, "itself");
+	is_int(other->algorithm, 5, "what won the search has a row too");
+	is_close(other->first_ratio, other->value / b->value, 1e-9, "against that burst");
 }
 
 static const struct ceil_effort *effort_named(const char *name)
@@ -424,6 +465,7 @@ int main(void)
 	test_together();
 	test_one_by_one();
 	test_burst();
+	test_first_answer();
 	test_curve();
 	return done_testing();
 }

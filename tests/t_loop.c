@@ -295,10 +295,10 @@ static void test_search(void)
 	struct ceil_meter *m = open_meter(&r);
 	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a search");
 	is_int(o.launch.candidate, 11, "finds the fastest");
-	is_close(o.first_ns, 20000, 10, "and keeps the first heuristic's time");
+	is_close(o.first_ratio, 4.0 / 3.0, 1e-3, "and how far the first heuristic is behind");
 	is_int((long long)r.launches[3], 0, "one that cannot run leaves");
 	ok(r.launches[11] > 4 * r.launches[5], "hopeless ones die early");
-	ok(r.launches[7] > 4 * r.launches[15], "the last few are compared again: %llu, %llu",
+	ok(r.launches[7] > 3 * r.launches[15], "the last few are compared again: %llu, %llu",
 	   (unsigned long long)r.launches[7], (unsigned long long)r.launches[15]);
 	ceil_outcome_done(&o);
 	is_int(ceil_meter_point(m, &p, &quick, 2, &o, &err), CEIL_OK, "a given algorithm");
@@ -313,6 +313,43 @@ static void test_search(void)
 	is_int(o.status, CEIL_ROW_UNSUPPORTED, "is unsupported too");
 	ceil_outcome_done(&o);
 	ceil_meter_close(m);
+}
+
+/* What a search says where the library's own first answer costs first_ns and another 15 us. */
+static void search_with(double first_ns, struct recorded *r, struct ceil_outcome *ret_o)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	const struct ceil_point p = point_of(&recorded_search_bench, 0, 0);
+
+	recorded_open(r, 20000.0);
+	r->cost_ns[0] = first_ns;
+	r->cost_ns[4] = 15200.0;
+	r->cost_ns[7] = 15100.0;
+	r->cost_ns[11] = 15000.0;
+	struct ceil_meter *m = open_meter(r);
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, ret_o, &err), CEIL_OK, "a search");
+	ceil_meter_close(m);
+}
+
+static void test_first_answer(void)
+{
+	struct recorded r;
+	struct ceil_outcome o;
+
+	search_with(15030.0, &r, &o);
+	is_int(o.launch.candidate, 0, "a lead of 0.2 %% leaves the first answer");
+	is_close(o.first_ratio, 1.0, 0, "which is the row's own");
+	ceil_outcome_done(&o);
+	search_with(15300.0, &r, &o);
+	is_int(o.launch.candidate, 11, "a lead of 2 %% does not");
+	is_close(o.first_ratio, 1.02, 1e-3, "and the row says so");
+	ok(r.launches[0] > 3 * r.launches[4], "by as many samples: %llu, %llu of one that left",
+	   (unsigned long long)r.launches[0], (unsigned long long)r.launches[4]);
+	ceil_outcome_done(&o);
+	search_with(INFINITY, &r, &o);
+	is_int(o.launch.candidate, 11, "a first answer that cannot run");
+	is_close(o.first_ratio, (double)NAN, 0, "is none to compare with");
+	ceil_outcome_done(&o);
 }
 
 static void test_other_timings(void)
@@ -526,6 +563,7 @@ int main(void)
 	test_duty();
 	test_fixed_batch();
 	test_search();
+	test_first_answer();
 	test_other_timings();
 	test_many_times();
 	test_failures();

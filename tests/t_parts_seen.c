@@ -104,7 +104,7 @@ static struct ceil_record row_on(const struct seen *s, size_t variant, double tf
 	                         .series = {.v = v, .count = SAMPLES, .cap = SAMPLES},
 	                         .status = CEIL_ROW_OK,
 	                         .checked = true,
-	                         .first_ns = (double)NAN,
+	                         .first_ratio = (double)NAN,
 	                         .versus_value = (double)NAN,
 	                         .remark = {.gpu_busy = (double)NAN, .host_node = -1}};
 	struct ceil_record r;

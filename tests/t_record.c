@@ -64,7 +64,7 @@ static struct ceil_outcome outcome(const struct ceil_variant *v, double time_ns,
                                    struct ceil_sample *samples, size_t count)
 {
 	struct ceil_outcome o = {.point = {.bench = &bench, .variant = v, .cas = &big},
-	                         .first_ns = ABSENT,
+	                         .first_ratio = ABSENT,
 	                         .candidates = 1,
 	                         .checked = true,
 	                         .stop = CEIL_STOP_PRECISE,
@@ -99,7 +99,7 @@ static void test_memory_row(void)
 	struct ceil_record r;
 
 	o.work = (struct ceil_work){.bytes_read = 8.8e9, .bytes_written = 8.8e9};
-	o.first_ns = 5e6;
+	o.first_ratio = 1.25;
 	ceil_copy(o.started_utc, sizeof(o.started_utc), "2026-11-30T19:32:50Z");
 	ceil_record_fill(&r, &o, &d, "final");
 	is_close(r.value, 4400, 1e-9, "17.6 GB in 4 ms are 4400 GB/s");

@@ -25,7 +25,7 @@ static void row(struct ceil_record *r, const char *name, const struct ceil_devic
 {
 	struct ceil_outcome o = {
 		.point = {.bench = &ceil_collective_bench, .variant = variant(name), .cas = &gib},
-		.first_ns = (double)NAN,
+		.first_ratio = (double)NAN,
 		.checked = true,
 		.remark = {.gpu_busy = (double)NAN, .host_node = -1},
 		.half_bytes = (double)NAN,

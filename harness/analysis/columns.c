@@ -95,7 +95,9 @@ static const struct ceil_field record_fields[] = {
 	RECORD(batch, "", "launches between two time stamps, in the last sample"),
 	RECORD(candidates, "", "algorithms that were tried"),
 	RECORD(algorithm, "", "the chosen one, in words that let it be found again"),
-	RECORD(first_value, "unit", "what the library's own first choice gave in the search"),
+	RECORD(first_value, "unit",
+               "what the library's own first choice gives: the value by the ratio of both in the "
+               "search, where they took turns; of a burst row its own burst where that was near"),
 	RECORD(products, "", "matrix products in one launch; n is their mean where they differ"),
 	RECORD(duty, "ratio", "share of the time that is work, of rows that run until steady"),
 	RECORD(j_per_tflop, "J/TFLOP",

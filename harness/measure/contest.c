@@ -5,7 +5,11 @@
 
 #include <math.h>
 
-enum { MAX_FINALISTS = 4 };
+enum { MAX_FINALISTS = 4, MAX_CONTENDERS = 2 * MAX_FINALISTS };
+
+/* Values from an idle device are known to half a percent: what is so far behind will not win, and
+ * is not worth a burst. */
+#define NEAR_RATIO 1.01
 
 /* ---- contests: the best points of a ceiling, measured again fresh */
 
@@ -118,17 +122,76 @@ static void absent_final(struct ceil_lane_run *l, size_t entry, enum ceil_regime
 	ceil_lane_emit_absent(l, &p, status, reason, /* is_ceiling= */ true);
 }
 
-/*
- * Values from an idle device are known to half a percent: what is 1 % behind will not win, and is
- * not worth another burst. Under a power cap it might, so sustained rows take all.
- */
-static size_t contenders(const struct ceil_lane_run *l, const size_t *entries, size_t n)
+/* Who takes part in a contest: an entry by an algorithm. */
+struct contender {
+	size_t entry;
+	uint32_t algorithm;
+};
+
+/* Under a power cap anyone might win, so only bursts leave out who is behind. */
+static size_t near_ones(const struct ceil_lane_run *l, const size_t *entries, size_t n)
 {
 	const double best = n > 0 ? l->results[entries[0]].value : 0.0;
 
-	while (n > 1 && fabs(l->results[entries[n - 1]].value / best - 1.0) > 0.01)
+	while (n > 1 && fabs(l->results[entries[n - 1]].value / best - 1.0) > NEAR_RATIO - 1.0)
 		n--;
 	return n;
+}
+
+/*
+ * The best entries by the algorithm that the search chose. Where the library's own first answer is
+ * near, it has a burst too: a ceiling is never below what the library gives unasked.
+ */
+static size_t contenders(const struct ceil_lane_run *l, size_t first, enum ceil_regime regime,
+                         size_t max, struct contender ret_c[MAX_CONTENDERS])
+{
+	size_t entries[MAX_FINALISTS];
+	size_t n = finalists(l, first, max < MAX_FINALISTS ? max : MAX_FINALISTS, entries);
+	size_t count = 0;
+
+	if (regime == CEIL_BURST)
+		n = near_ones(l, entries, n);
+	for (size_t i = 0; i < n; i++)
+		ret_c[count++] = (struct contender){entries[i], l->results[entries[i]].algorithm};
+	for (size_t i = 0; i < n && regime == CEIL_BURST; i++) {
+		if (ret_c[i].algorithm != 0 && l->results[entries[i]].first_ratio < NEAR_RATIO)
+			ret_c[count++] = (struct contender){entries[i], 0};
+	}
+	return count;
+}
+
+/*
+ * How much longer the library's first answer takes than contender i of n: by its own row of this
+ * contest, else by the search, which knows it for bursts alone.
+ */
+static double first_ratio_of(const struct ceil_lane_run *l, const struct contender *c,
+                             const struct ceil_outcome *o, size_t n, size_t i)
+{
+	const double searched = l->results[c[i].entry].first_ratio;
+
+	if (c[i].algorithm == 0 && !isnan(searched))
+		return 1.0;
+	for (size_t j = 0; j < n; j++) {
+		if (c[j].entry == c[i].entry && c[j].algorithm == 0 && o[j].stats.count > 0)
+			return o[j].stats.median / o[i].stats.median;
+	}
+	return o[i].point.regime == CEIL_BURST ? searched : (double)NAN;
+}
+
+/* The rows of a contest; the best one is the ceiling. */
+static void emit_contest(struct ceil_lane_run *l, const struct contender *c, struct ceil_outcome *o,
+                         size_t n, int effort)
+{
+	const size_t best = winner(o, n);
+
+	o[best].half_bytes = ceil_lane_half_bytes(l, &o[best].point, ceil_outcome_value(&o[best]));
+	o[best].versus_value = ceil_lane_versus(l, &o[best].point);
+	for (size_t i = 0; i < n; i++)
+		o[i].first_ratio = first_ratio_of(l, c, o, n, i);
+	for (size_t i = 0; i < n; i++) {
+		ceil_lane_emit(l, &o[i], effort, /* is_ceiling= */ i == best);
+		ceil_outcome_done(&o[i]);
+	}
 }
 
 static void contest(struct ceil_lane_run *l, size_t first, enum ceil_regime regime, size_t max,
@@ -136,43 +199,31 @@ static void contest(struct ceil_lane_run *l, size_t first, enum ceil_regime regi
 {
 	const struct ceil_point *any = &l->in->plan.v[first].point;
 	const char *not_one = no_ceiling(l, any->bench);
-	size_t entries[MAX_FINALISTS];
-	struct ceil_outcome o[MAX_FINALISTS];
-	size_t n = finalists(l, first, max < MAX_FINALISTS ? max : MAX_FINALISTS, entries);
+	struct contender c[MAX_CONTENDERS];
+	struct ceil_outcome o[MAX_CONTENDERS];
+	const size_t n = contenders(l, first, regime, max, c);
 	size_t measured = 0;
 	struct ceil_found why;
 
-	if (regime == CEIL_BURST)
-		n = contenders(l, entries, n);
 	if (n == 0 || not_one) {
 		absent_ceiling(l, first, regime, not_one);
 		return;
 	}
 	for (; measured < n; measured++) {
-		const struct ceil_entry *e = &l->in->plan.v[entries[measured]];
+		const struct ceil_entry *e = &l->in->plan.v[c[measured].entry];
 		struct ceil_found ignored;
-		struct ceil_point p = l->in->plan.v[entries[measured]].point;
+		struct ceil_point p = e->point;
 
 		if (!ceil_lane_may_measure(l, e, measured ? &ignored : &why))
 			break;
 		p.regime = regime;
-		ceil_lane_measure(l, &p, effort, l->results[entries[measured]].algorithm,
-		                  &o[measured]);
-		o[measured].first_ns = l->results[entries[measured]].first_ns;
+		ceil_lane_measure(l, &p, effort, c[measured].algorithm, &o[measured]);
 	}
 	ceil_lane_advance(l, ceil_plan_final_s(&l->in->plan, any->variant, regime));
-	if (measured == 0) {
-		absent_final(l, entries[0], regime, why.status, why.reason);
-		return;
-	}
-	const size_t best = winner(o, measured);
-
-	o[best].half_bytes = ceil_lane_half_bytes(l, &o[best].point, ceil_outcome_value(&o[best]));
-	o[best].versus_value = ceil_lane_versus(l, &o[best].point);
-	for (size_t i = 0; i < measured; i++) {
-		ceil_lane_emit(l, &o[i], effort, /* is_ceiling= */ i == best);
-		ceil_outcome_done(&o[i]);
-	}
+	if (measured == 0)
+		absent_final(l, c[0].entry, regime, why.status, why.reason);
+	else
+		emit_contest(l, c, o, measured, effort);
 }
 
 /* ---- passes of one device */

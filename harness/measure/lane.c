@@ -251,7 +251,7 @@ void ceil_lane_search(struct ceil_lane_run *l, size_t i)
 	                  CEIL_SEARCH, &o);
 	note(r, o.status, o.reason);
 	r->value = ceil_outcome_value(&o);
-	r->first_ns = o.first_ns;
+	r->first_ratio = o.first_ratio;
 	r->algorithm = o.launch.candidate;
 	r->item_bytes = item_bytes_of(&o.work);
 	o.versus_value = ceil_lane_versus(l, &o.point);

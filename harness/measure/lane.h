@@ -23,7 +23,7 @@ struct ceil_found {
 	enum ceil_row_status status;
 	char reason[192];
 	double value, item_bytes; /* item: a copy; what is moved by it */
-	double first_ns;
+	double first_ratio;       /* as in the outcome */
 	uint32_t algorithm;
 };
 

@@ -202,7 +202,7 @@ static enum ceil_status choose(struct ceil_meter *m, struct ceil_setup *s,
 	if (algorithm != CEIL_SEARCH)
 		s->launch.candidate = algorithm;
 	else if (o->candidates > 1)
-		st = ceil_search_candidate(m, s, o->candidates, effort, &o->first_ns, err);
+		st = ceil_search_candidate(m, s, o->candidates, effort, &o->first_ratio, err);
 	if (st == CEIL_OK && s->point->bench->describe)
 		s->point->bench->describe(&s->launch, o->algorithm, sizeof(o->algorithm));
 	if (st == CEIL_OK)
@@ -470,7 +470,7 @@ static void start_outcome(struct ceil_outcome *o, const struct ceil_point *p)
 	ceil_nvml_read(NULL, &nothing);
 	*o = (struct ceil_outcome){
 		.point = *p,
-		.first_ns = (double)NAN,
+		.first_ratio = (double)NAN,
 		.link = link_of(&nothing, &nothing),
 		.remark = {.gpu_busy = (double)NAN, .host_node = -1},
 		.half_bytes = (double)NAN,

@@ -47,7 +47,7 @@ struct ceil_outcome {
 	enum ceil_stop stop;
 	uint32_t candidates;  /* algorithms tried */
 	char algorithm[192];  /* the chosen one in words, or "" */
-	double first_ns;      /* median time of candidate 0 in the search, NAN */
+	double first_ratio;   /* time of candidate 0 over that of the chosen one, or NAN */
 	bool checked;         /* the exact check passed */
 	bool hashed;          /* output_hash is there: of a bench whose outputs are repeatable */
 	uint64_t output_hash; /* of the timed outputs, the same before the first and after the last

@@ -60,15 +60,17 @@ struct ceil_team *ceil_meter_team(const struct ceil_meter *m, const struct ceil_
 /* ---- search.c: candidates */
 
 /*
- * ceil_search_candidate - times all candidates interleaved, the slower half leaving after each
- * round, and sets s->launch.candidate to the winner, with effort's idle time between.
- * @ret_first_ns: the median time of candidate 0.
+ * ceil_search_candidate - times all candidates in turns, the slower half and what is 5 % behind
+ * leaving after each round, and sets s->launch.candidate to the winner, with effort's idle time
+ * between. Candidate 0 wins unless another is 0.3 % faster.
+ * @ret_first_ratio: the median time of candidate 0 over the winner's, 1 or more; NAN if it cannot
+ * run.
  * A candidate that fails to launch leaves; CEIL_E_UNSUPPORTED when none is left.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *s,
                                                        uint32_t count,
                                                        const struct ceil_effort *effort,
-                                                       double *ret_first_ns,
+                                                       double *ret_first_ratio,
                                                        struct ceil_error *err);
 
 #endif

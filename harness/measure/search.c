@@ -1,4 +1,4 @@
-/* Candidates: every algorithm timed, interleaved, the slower half leaving after each round. */
+/* Candidates: every algorithm timed, in turns, the slower half leaving after each round. */
 #include "harness/base/alloc.h"
 #include "harness/base/cancel.h"
 #include "harness/base/clock.h"
@@ -10,6 +10,14 @@
 /* A round each until so few are left; they get some more, so that noise does not choose. */
 enum { LAST_FEW = 2, LAST_ROUNDS = 3 };
 
+/* From a cool device two samples of an algorithm differ by 1 % or less: what is so much slower
+ * than the best will not win, in whatever half it is. */
+#define HOPELESS_RATIO 1.05
+
+/* A lead that the noise of medians makes is none: the library's own first answer stands, so that
+ * repeats and GPUs agree on the algorithm. */
+#define TIE_RATIO 1.003
+
 struct candidate {
 	uint32_t index;
 	struct ceil_series series;
@@ -17,8 +25,8 @@ struct candidate {
 };
 
 struct search {
-	struct candidate *v;
-	uint32_t alive;
+	struct candidate *v; /* those alive, then those that have left */
+	uint32_t alive, count;
 	uint64_t idle_ns; /* after each 8 ms of work, or as long as the work was; 0: none */
 	double busy_ns;   /* work since then */
 };
@@ -122,13 +130,55 @@ static int compare_candidates(const void *a, const void *b)
 	return t != u ? (t > u) - (t < u) : (x->index > y->index) - (x->index < y->index);
 }
 
-static double median_of_first(const struct search *q, uint32_t count)
+static bool hopeless(const struct search *q, const struct candidate *c)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		if (q->v[i].index == 0 && q->v[i].series.count)
-			return q->v[i].median_ns;
+	return !(c->median_ns <= HOPELESS_RATIO * q->v[0].median_ns);
+}
+
+/* Half of a sorted field, without the hopeless; the best stays. */
+static uint32_t staying(const struct search *q)
+{
+	uint32_t n = (q->alive + 1) / 2;
+
+	while (n > 1 && hopeless(q, &q->v[n - 1]))
+		n--;
+	return n;
+}
+
+/* The library's own first answer, or NULL if it cannot run here. */
+static struct candidate *first_answer(const struct search *q)
+{
+	for (uint32_t i = 0; i < q->count; i++) {
+		if (q->v[i].index == 0)
+			return &q->v[i];
 	}
-	return (double)NAN;
+	return NULL;
+}
+
+/* Every row says how far the first answer is behind, so it stays in the field while it is near. */
+static void keep_first(struct search *q)
+{
+	struct candidate *first = first_answer(q);
+	struct candidate *after = q->v + q->alive;
+
+	if (!first || first < after || hopeless(q, first))
+		return;
+	const struct candidate other = *after;
+
+	*after = *first;
+	*first = other;
+	q->alive++;
+}
+
+static void prefer_first(struct search *q)
+{
+	struct candidate *first = first_answer(q);
+	const struct candidate best = q->v[0];
+
+	if (!first || !(first->median_ns <= TIE_RATIO * best.median_ns))
+		return;
+	q->v[0] = *first;
+	*first = best;
 }
 
 static enum ceil_status halve(struct ceil_meter *m, struct ceil_setup *s, struct search *q,
@@ -139,16 +189,18 @@ static enum ceil_status halve(struct ceil_meter *m, struct ceil_setup *s, struct
 	while (q->alive > LAST_FEW && st == CEIL_OK) {
 		st = round_of(m, s, q, err);
 		qsort(q->v, q->alive, sizeof(*q->v), compare_candidates);
-		q->alive = (q->alive + 1) / 2;
+		q->alive = staying(q);
 	}
-	for (int i = 0; i < LAST_ROUNDS && st == CEIL_OK; i++)
+	keep_first(q);
+	for (int i = 0; i < LAST_ROUNDS && q->alive > 1 && st == CEIL_OK; i++)
 		st = round_of(m, s, q, err);
 	qsort(q->v, q->alive, sizeof(*q->v), compare_candidates);
+	prefer_first(q);
 	return st;
 }
 
 enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *s, uint32_t count,
-                                       const struct ceil_effort *effort, double *ret_first_ns,
+                                       const struct ceil_effort *effort, double *ret_first_ratio,
                                        struct ceil_error *err)
 {
 	/* Short samples: heat and power average over a few milliseconds at most. */
@@ -157,12 +209,11 @@ enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *
 	struct search q = {.v = ceil_alloc(count, sizeof(struct candidate), err),
 	                   .idle_ns = effort->idle_ns};
 	enum ceil_status st;
-	uint32_t warmed = 0;
 
 	if (!q.v)
 		return CEIL_E_NOMEM;
 	st = warm(m, s, &q, count, err);
-	warmed = q.alive;
+	q.count = q.alive;
 	if (st == CEIL_OK) {
 		/* One batch size for all, found with the library's first choice. */
 		s->launch.candidate = q.v[0].index;
@@ -171,10 +222,14 @@ enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *
 	if (st == CEIL_OK)
 		st = halve(m, s, &q, err);
 	if (st == CEIL_OK) {
+		const struct candidate *first = first_answer(&q);
+
 		s->launch.candidate = q.v[0].index;
-		*ret_first_ns = median_of_first(&q, warmed);
+		*ret_first_ratio = !first         ? (double)NAN
+		                   : first == q.v ? 1.0
+		                                  : first->median_ns / q.v[0].median_ns;
 	}
-	for (uint32_t i = 0; i < warmed; i++)
+	for (uint32_t i = 0; i < q.count; i++)
 		ceil_series_done(&q.v[i].series);
 	free(q.v);
 	return st;
