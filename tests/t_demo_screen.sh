@@ -59,6 +59,7 @@ shows "one_warp (1 of 4): one warp spins on one multiprocessor" "the scenario"
 shows "GPU-Util" "the bar that flatters"
 shows "SM active 0.38 %" "and the one that does not"
 shows "32 threads of many thousands" "the lesson"
+shows "= busy but idle: GPU-Util is full" "what the figures say, while it plays"
 shows "copy_pinned  gemm" "the list"
 shows "q quit   space hold" "the keys"
 has "$(screen)" "█" "bars in Unicode"
@@ -67,6 +68,7 @@ has "$(screen)" "█" "bars in Unicode"
 key Right
 shows "copy_pinned (2 of 4)" "right: the next scenario"
 shows "55.40 GB/s" "its rate"
+has_not "$(screen)" "SM active 0.38 %" "no figure of the one before"
 key Down
 shows "gemm (3 of 4)" "down: the next"
 key Left

@@ -159,6 +159,7 @@ static enum ceil_status watch(struct stage *s)
 	while (go_on && st == CEIL_OK && !ceil_cancel_signal() && !s->show->ended(s->show)) {
 		st = take_rows(s);
 		if (!s->screen) {
+			ceil_demo_plain_say(&s->plain, s->show);
 			ceil_sleep_ns(POLL_NS);
 			continue;
 		}

@@ -101,8 +101,9 @@ extern const struct ceil_demo_meter ceil_demo_meters[CEIL_DEMO_METERS];
 struct ceil_demo_view {
 	struct ceil_usage_row *rows; /* of what plays now */
 	size_t row_count, row_cap;
-	struct ceil_usage_row last; /* the newest tick */
-	bool playing;               /* last is there, of the scenario that plays */
+	struct ceil_usage_row last;              /* the newest tick */
+	bool playing;                            /* last is there, of the scenario that plays */
+	const struct ceil_verdict_rule *verdict; /* of its steady rows so far; NULL: none yet */
 	double history[CEIL_DEMO_METERS][CEIL_DEMO_HISTORY];
 	size_t history_count; /* ticks of this scenario; the newest at (count - 1) % size */
 	struct ceil_usage *done;
@@ -132,7 +133,10 @@ struct ceil_demo_plain {
 	char scenario[48];  /* whose head was printed */
 	double printed_s;   /* scenario_s of the last line */
 	bool owner_printed; /* card, driver, date */
+	char said[96];      /* what went on before the first scenario */
 };
+/* ceil_demo_plain_say - what goes on before a scenario plays, once each. */
+void ceil_demo_plain_say(struct ceil_demo_plain *p, struct ceil_show *show);
 void ceil_demo_plain_row(struct ceil_demo_plain *p, struct ceil_show *show,
                          const struct ceil_usage_row *row);
 /* ceil_demo_plain_finished - the verdict under the lines of a scenario. */

@@ -86,6 +86,18 @@ static void print_line(const struct ceil_demo_plain *p, const struct ceil_usage_
 	fflush(p->f);
 }
 
+void ceil_demo_plain_say(struct ceil_demo_plain *p, struct ceil_show *show)
+{
+	char text[sizeof(p->said)];
+
+	show->say(show, text, sizeof(text));
+	if (!*text || strcmp(text, p->said) == 0)
+		return;
+	ceil_copy(p->said, sizeof(p->said), text);
+	fprintf(p->f, "%s ...\n", text);
+	fflush(p->f);
+}
+
 void ceil_demo_plain_row(struct ceil_demo_plain *p, struct ceil_show *show,
                          const struct ceil_usage_row *row)
 {
@@ -243,6 +255,45 @@ static void print_sweep(FILE *f, const struct ceil_demo_view *view)
 	        ceil_usage_line(x, y, count), count, 100.0 * low);
 }
 
+static void print_unexpected(FILE *f, const struct ceil_demo_view *view)
+{
+	for (size_t i = 0; i < view->done_count; i++) {
+		const struct ceil_usage *u = &view->done[i];
+
+		if (strcmp(u->expected, "no") == 0)
+			fprintf(f, "  (!) %s: %s\n", u->scenario, u->unexpected);
+	}
+}
+
+static bool same_reason(const struct ceil_usage *a, const struct ceil_usage *b)
+{
+	return strcmp(a->status, b->status) == 0 && strcmp(a->reason, b->reason) == 0;
+}
+
+/* A reason once, behind the names of all that share it: who skips nine scenarios knows why. */
+static void print_reasons(FILE *f, const struct ceil_demo_view *view)
+{
+	const struct ceil_usage *v = view->done;
+
+	for (size_t i = 0, k; i < view->done_count; i++) {
+		char names[1024] = "";
+
+		for (k = 0; k < i && !same_reason(&v[k], &v[i]); k++)
+			;
+		if (k < i || !*v[i].reason)
+			continue;
+		for (; k < view->done_count; k++) {
+			if (same_reason(&v[k], &v[i]))
+				ceil_append(names, sizeof(names), "%s%s", *names ? ", " : "",
+				            v[k].scenario);
+		}
+		ceil_append(names, sizeof(names), " %s: %s", v[i].status, v[i].reason);
+		fputs("  ", f);
+		ceil_print_wrapped(f, names, INDENT, INDENT, WIDTH);
+		fputc('\n', f);
+	}
+}
+
 void ceil_demo_table(FILE *f, const struct ceil_demo_view *view)
 {
 	struct ceil_text_style style;
@@ -259,14 +310,8 @@ void ceil_demo_table(FILE *f, const struct ceil_demo_view *view)
 	g.limit = isatty(fileno(f)) ? style.columns : WIDEST;
 	fputc('\n', f);
 	ceil_grid_print(f, &g);
-	for (size_t i = 0; i < view->done_count; i++) {
-		const struct ceil_usage *u = &view->done[i];
-
-		if (strcmp(u->expected, "no") == 0)
-			fprintf(f, "  (!) %s: %s\n", u->scenario, u->unexpected);
-		else if (*u->reason)
-			fprintf(f, "  %s %s: %s\n", u->scenario, u->status, u->reason);
-	}
+	print_unexpected(f, view);
+	print_reasons(f, view);
 	print_sweep(f, view);
 	fflush(f);
 }

@@ -15,17 +15,18 @@
 
 enum { MIN_COLUMNS = 80, MIN_LINES = 24, KEY_WAIT_MS = 50 };
 
-/* Lines of the picture. */
+/* Lines of the picture; below the lesson they depend on the terminal's size. */
 enum {
 	TITLE_LINE = 0,
 	SCENARIO_LINE = 2,
 	METER_LINE = 4,
 	POWER_LINE = METER_LINE + CEIL_DEMO_METERS + 1,
-	LESSON_LINE = POWER_LINE + 2,
+	VERDICT_LINE = POWER_LINE + 2,
+	LESSON_LINE = VERDICT_LINE + 1,
 	LESSON_LINES = 4,
-	LIST_LINE = LESSON_LINE + LESSON_LINES,
-	LIST_LINES = 4,
-	DONE_LINE = LIST_LINE + LIST_LINES + 1
+	MORE_LINE = LESSON_LINE + LESSON_LINES + 1,
+	MORE_LINES = 6,
+	MORE_NEEDS = 36 /* lines of a terminal that has room for what --explain tells */
 };
 
 /* Columns of a meter: label, figure, bar, history. */
@@ -270,11 +271,40 @@ static void draw_meters(const struct ceil_demo_screen *s, const struct ceil_demo
 	}
 }
 
+/* "2.008 M launches/s", "609 launches/s" */
+static void append_launches(char *text, size_t size, double per_s)
+{
+	const double unit = per_s >= 1e6 ? 1e6 : per_s >= 1e4 ? 1e3 : 1;
+	char number[24];
+
+	if (!(per_s > 0))
+		return;
+	ceil_text_number(number, sizeof(number), per_s / unit);
+	ceil_append(text, size, "%s%s launches/s   ", number,
+	            unit > 1e3   ? " M"
+	            : unit > 1.0 ? " k"
+	                         : "");
+}
+
+/* What 100 % of a rate is, where there is room for it. */
+static void append_ceiling(char *text, size_t size, const char *name, double value,
+                           const char *unit)
+{
+	char number[24], words[96] = "";
+
+	if (isnan(value))
+		return;
+	ceil_text_number(number, sizeof(number), value);
+	ceil_append(words, sizeof(words), "%s = %s %s   ", name, number, unit);
+	if (strlen(text) + strlen(words) <= (size_t)COLS)
+		ceil_append(text, size, "%s", words);
+}
+
 static void draw_power(const struct ceil_demo_view *view)
 {
 	const struct ceil_usage_row *r = &view->last;
 	const double mhz = isnan(r->pm_sm_mhz) ? r->sm_mhz : r->pm_sm_mhz;
-	char text[160] = "", number[24];
+	char text[320] = "";
 
 	if (!view->playing)
 		return;
@@ -284,11 +314,24 @@ static void draw_power(const struct ceil_demo_view *view)
 		ceil_append(text, sizeof(text), "%.0f MHz   ", mhz);
 	if (!isnan(r->temp_c))
 		ceil_append(text, sizeof(text), "%.0f C   ", r->temp_c);
-	if (r->launches_per_s > 0) {
-		ceil_text_number(number, sizeof(number), r->launches_per_s / 1e3);
-		ceil_append(text, sizeof(text), "%s thousand launches/s", number);
-	}
+	append_launches(text, sizeof(text), r->launches_per_s);
+	append_ceiling(text, sizeof(text), r->flops_ceiling, r->tflops_ceiling, "TFLOP/s");
+	append_ceiling(text, sizeof(text), r->bytes_ceiling, r->gb_s_ceiling, "GB/s");
 	put(POWER_LINE, LABEL_COLUMN, COLS - 2, text);
+}
+
+/* Once there are figures that count. */
+static void draw_verdict(const struct ceil_demo_screen *s, const struct ceil_demo_view *view)
+{
+	char words[32], text[160] = "";
+
+	if (!view->playing || !view->verdict)
+		return;
+	ceil_demo_words(view->verdict->name, words, sizeof(words));
+	ceil_append(text, sizeof(text), "= %s: %s", words, view->verdict->words);
+	(void)attron(A_BOLD);
+	put_pair(s, TRUTH_PAIR, VERDICT_LINE, LABEL_COLUMN, COLS - 2, text);
+	(void)attroff(A_BOLD);
 }
 
 /* Broken at blanks; what does not fit is left out. */
@@ -314,57 +357,112 @@ static void draw_lesson(const struct ceil_demo_view *view)
 {
 	const struct ceil_scenario *sc = ceil_usage_scenario(view->last.scenario);
 
-	if (sc && view->playing)
-		draw_wrapped(LESSON_LINE, LESSON_LINES, sc->lesson);
+	if (!sc || !view->playing)
+		return;
+	draw_wrapped(LESSON_LINE, LESSON_LINES, sc->lesson);
+	if (LINES >= MORE_NEEDS)
+		draw_wrapped(MORE_LINE, MORE_LINES, sc->more);
 }
 
-/* The names of all points, the one that plays in reverse. */
-static void draw_list(const struct ceil_show *show, const struct ceil_demo_view *view)
+/* How long the name of a point is in the list: of a sweep, without the point. */
+static int list_length(const struct ceil_show *show, size_t i)
 {
-	const size_t now = index_of(show, view->last.scenario);
-	int line = LIST_LINE, column = LABEL_COLUMN;
+	const struct ceil_demo_point *v = show->points.v;
+	const size_t base = strcspn(v[i].name, ".");
+	const bool sweep = i + 1 < show->points.count && v[i].name[base] == '.' &&
+	                   strncmp(v[i + 1].name, v[i].name, base + 1) == 0;
 
-	for (size_t i = 0; i < show->points.count; i++) {
-		const int length = (int)strlen(show->points.v[i].name);
+	return (int)(sweep ? base : strlen(v[i].name));
+}
 
+/* The next point of the list that is of another name. */
+static size_t list_next(const struct ceil_show *show, size_t i)
+{
+	const struct ceil_demo_point *v = show->points.v;
+	const size_t base = strcspn(v[i].name, ".");
+
+	for (i++; i < show->points.count; i++) {
+		if (v[i - 1].name[base] != '.' || strncmp(v[i].name, v[i - 1].name, base + 1) != 0)
+			break;
+	}
+	return i;
+}
+
+/*
+ * The names of all scenarios, the one that plays in reverse; a sweep is one name.
+ * Return: how many lines they take; line < 0: nothing is drawn.
+ */
+static int draw_list(const struct ceil_show *show, const struct ceil_demo_view *view, int line)
+{
+	const size_t now = view->playing ? index_of(show, view->last.scenario) : SIZE_MAX;
+	int lines = 1, column = LABEL_COLUMN;
+
+	for (size_t i = 0, next; i < show->points.count; i = next) {
+		const int length = list_length(show, i);
+
+		next = list_next(show, i);
 		if (column + length + 1 > COLS - 1) {
 			column = LABEL_COLUMN;
-			line++;
+			lines++;
 		}
-		if (line >= LIST_LINE + LIST_LINES)
-			return;
-		if (i == now && view->playing)
-			(void)attron(A_REVERSE);
-		put(line, column, length, show->points.v[i].name);
-		(void)attroff(A_REVERSE);
+		if (line >= 0 && line + lines < LINES) {
+			if (now >= i && now < next)
+				(void)attron(A_REVERSE);
+			put(line + lines - 1, column, length, show->points.v[i].name);
+			(void)attroff(A_REVERSE);
+		}
 		column += length + 2;
 	}
+	return lines;
+}
+
+/* What was skipped before it had figures says nothing. */
+static bool tells(const struct ceil_usage *u)
+{
+	return u->readings > 0 || strcmp(u->status, "cancelled") != 0;
+}
+
+static void draw_one_done(const struct ceil_usage *u, int line)
+{
+	const struct ceil_verdict_rule *rule = ceil_verdict_find(u->verdict);
+	char words[32], text[192] = "";
+
+	ceil_demo_words(rule ? rule->name : u->status, words, sizeof(words));
+	ceil_append(text, sizeof(text), "%-18s ", u->scenario);
+	if (!isnan(u->gpu_util))
+		ceil_append(text, sizeof(text), "GPU-Util %3.0f %%  ", 100.0 * u->gpu_util);
+	if (!isnan(ceil_usage_sm_active(u)))
+		ceil_append(text, sizeof(text), "SM active %6.2f %%  ",
+		            100.0 * ceil_usage_sm_active(u));
+	ceil_append(text, sizeof(text), "%s: %s", words, rule ? rule->words : u->reason);
+	put(line, LABEL_COLUMN, COLS - 2, text);
 }
 
 /* What ended before, the newest last, as many as there are lines. */
-static void draw_done(const struct ceil_demo_view *view)
+static void draw_done(const struct ceil_demo_view *view, int line)
 {
-	const int room = LINES - 1 - DONE_LINE;
-	size_t i = 0;
+	size_t from = view->done_count;
+	int room = LINES - 1 - line;
 
-	if (room > 0 && view->done_count > (size_t)room)
-		i = view->done_count - (size_t)room;
-	for (int line = DONE_LINE; i < view->done_count && line < LINES - 1; i++, line++) {
-		const struct ceil_usage *u = &view->done[i];
-		const struct ceil_verdict_rule *rule = ceil_verdict_find(u->verdict);
-		char words[32], text[192] = "";
-
-		ceil_demo_words(rule ? rule->name : u->status, words, sizeof(words));
-		ceil_append(text, sizeof(text), "%-18s ", u->scenario);
-		if (!isnan(u->gpu_util))
-			ceil_append(text, sizeof(text), "GPU-Util %3.0f %%  ", 100.0 * u->gpu_util);
-		if (!isnan(ceil_usage_sm_active(u)))
-			ceil_append(text, sizeof(text), "SM active %6.2f %%  ",
-			            100.0 * ceil_usage_sm_active(u));
-		ceil_append(text, sizeof(text), "%s%s%s", words, rule ? ": " : "",
-		            rule ? rule->words : "");
-		put(line, LABEL_COLUMN, COLS - 2, text);
+	while (from > 0 && room > 0)
+		room -= tells(&view->done[--from]);
+	for (; from < view->done_count && line < LINES - 1; from++) {
+		if (tells(&view->done[from]))
+			draw_one_done(&view->done[from], line++);
 	}
+}
+
+/* In the smallest terminal a long list takes the blank line above it, and what ended goes first. */
+static void draw_below(const struct ceil_show *show, const struct ceil_demo_view *view)
+{
+	const int lines = draw_list(show, view, /* line= */ -1);
+	const int lesson_end = LESSON_LINE + LESSON_LINES;
+	int line = LINES >= MORE_NEEDS ? MORE_LINE + MORE_LINES + 1 : lesson_end + 1;
+
+	if (line + lines > LINES - 1)
+		line = LINES - 1 - lines > lesson_end ? LINES - 1 - lines : lesson_end;
+	(void)draw_list(show, view, line);
+	draw_done(view, line + lines + 1);
 }
 
 static void draw_keys(const struct ceil_demo_screen *s)
@@ -393,9 +491,9 @@ void ceil_demo_screen_draw(struct ceil_demo_screen *s, struct ceil_show *show,
 		draw_scenario(show, view, held);
 		draw_meters(s, view);
 		draw_power(view);
+		draw_verdict(s, view);
 		draw_lesson(view);
-		draw_list(show, view);
-		draw_done(view);
+		draw_below(show, view);
 		draw_keys(s);
 	}
 	(void)refresh();

@@ -98,7 +98,17 @@ static enum ceil_status finish(struct ceil_demo_view *view, struct ceil_error *e
 	view->row_count = 0;
 	view->history_count = 0;
 	view->playing = false;
+	view->verdict = NULL;
 	return CEIL_OK;
+}
+
+/* What the figures say so far. */
+static void judge(struct ceil_demo_view *view)
+{
+	struct ceil_usage u;
+
+	ceil_usage_of(view->rows, view->row_count, /* sc= */ NULL, &u);
+	view->verdict = ceil_verdict_find(u.verdict);
 }
 
 static void remember(struct ceil_demo_view *view, const struct ceil_usage_row *row)
@@ -138,6 +148,8 @@ enum ceil_status ceil_demo_view_add(struct ceil_demo_view *view, const struct ce
 	view->rows[view->row_count++] = *row;
 	if (!end) {
 		remember(view, row);
+		if (row->steady == 1)
+			judge(view);
 		return CEIL_OK;
 	}
 	*ret_finished = true;
