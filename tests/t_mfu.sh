@@ -146,6 +146,15 @@ has "$out" "Adam" "the optimizer"
 has "$out" "of other shapes than their own" "rates that were not measured are told"
 has "$out" "within 5 % of the best that fits" "the batch to take"
 has "$out" "does not fit" "and the first that does not fit"
+has_not "$out" "of_bound" "nothing measured, nothing to hold against it"
+mfu 0 "a step beside its bound" --model gpt2 --batch 16 --gpu-count 2 --step-time 0.1 --attainable \
+	--part A100 --dram-gb-s 1400
+ms=$(printf '%s\n' "$out" | awk '$1 == "step" { print $(NF - 1) }')
+want=$(awk "BEGIN { printf \"of_bound %.1f of 100.0 ms, as measured %.1f %%\", $ms, $ms }")
+has "$out" "$want" "is told in time, for one GPU's half of the batch"
+mfu 0 "a step above its bound" --model gpt2 --batch 16 --step-time 0.01 --attainable \
+	--part A100 --dram-gb-s 1400
+has "$out" "above the bound: --batch, --seq or --gpu-count is not that of the step" "is doubted"
 mfu 2 "no memory ceiling" --model gpt2 --batch 8 --attainable --part A100
 has "$out" "--dram-gb-s" "says what to give"
 mfu 0 "given ceilings" --model gpt2 --batch 8 --attainable --part A100 --dram-gb-s 1400

@@ -168,6 +168,15 @@ static void share_batch(const struct ceil_mfu_call *c, struct ceil_sizes *sizes)
 		sizes->batch /= c->o.gpu_count;
 }
 
+/* Measured, of one GPU, or NAN. */
+static double measured_rate(const struct ceil_mfu_call *c)
+{
+	const struct ceil_mfu_input *in = &c->page.in;
+
+	return ceil_mfu_has_rate(&c->o) ? in->samples_per_s * in->flops.tokens / in->gpu_count
+	                                : (double)NAN;
+}
+
 static enum ceil_status print_bounds(const struct ceil_mfu_call *c, struct ceil_attain_input *in,
                                      struct ceil_attain *a, struct ceil_error *err)
 {
@@ -177,7 +186,7 @@ static enum ceil_status print_bounds(const struct ceil_mfu_call *c, struct ceil_
 		share_batch(c, &in->sizes);
 		st = ceil_attain_of(in, a, err);
 		if (st == CEIL_OK)
-			ceil_mfu_print_bound(stdout, in, a);
+			ceil_mfu_print_bound(stdout, in, a, measured_rate(c));
 	}
 	if (st == CEIL_OK && c->o.sweep)
 		st = sweep(in, c->o.gpu_memory_gib * 1024.0 * 1024.0 * 1024.0, a, err);

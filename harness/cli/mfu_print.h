@@ -34,8 +34,12 @@ void ceil_mfu_print_breakdown(FILE *f, const struct ceil_mfu_page *p);
 /* ceil_mfu_print_result - rate, utilization, what it means, and which input is likely wrong. */
 void ceil_mfu_print_result(FILE *f, const struct ceil_mfu_page *p);
 
-/* ceil_mfu_print_bound - the attainable MFU part by part; parts below 0.5 % in one line. */
-void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const struct ceil_attain *a);
+/*
+ * ceil_mfu_print_bound - the attainable MFU part by part; parts below 0.5 % are in the sums alone.
+ * @tokens_per_s: measured, of one GPU; NAN: there is nothing to hold against the bound.
+ */
+void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const struct ceil_attain *a,
+                          double tokens_per_s);
 
 /* A row of the sweep over batch sizes. */
 struct ceil_sweep_row {

@@ -82,7 +82,26 @@ static void print_kinds(FILE *f, const struct ceil_attain *a)
 	}
 }
 
-void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const struct ceil_attain *a)
+/* In tokens/s, so that the convention of the numerator does not matter. */
+static void print_measured(FILE *f, const struct ceil_attain *a, double tokens_per_s)
+{
+	char how[96], value[32];
+
+	if (isnan(tokens_per_s))
+		return;
+	(void)snprintf(how, sizeof(how), "%.1f of %.1f ms, as measured", a->seconds * 1e3,
+	               a->seconds * 1e3 * a->tokens_per_s / tokens_per_s);
+	(void)snprintf(value, sizeof(value), "%.1f %%", 100.0 * tokens_per_s / a->tokens_per_s);
+	ceil_mfu_line(f, "of_bound", how, value);
+	if (tokens_per_s > a->tokens_per_s)
+		ceil_mfu_sentence(f, "-",
+		                  "above the bound: --batch, --seq or --gpu-count is not that of "
+		                  "the step that was measured, or the ceilings are of a slower "
+		                  "card, or what the bound reads from memory was still in the L2");
+}
+
+void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const struct ceil_attain *a,
+                          double tokens_per_s)
 {
 	struct bound b = {.a = a};
 	char text[128], value[64];
@@ -111,6 +130,7 @@ void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const str
 		(void)snprintf(value, sizeof(value), "%.1f %%", 100.0 * a->hot_mfu);
 		ceil_mfu_line(f, "mfu when hot", text, value);
 	}
+	print_measured(f, a, tokens_per_s);
 	ceil_mfu_sentence(f, "attention",
 	                  isnan(in->batched_tflops)
 	                          ? "at the best rate of any product: a bound, for fused kernels "
