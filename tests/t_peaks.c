@@ -55,6 +55,8 @@ static void test_h200(void)
 	is_close(p.datasheet, 989.4, 0, "the published figure");
 	is_close(p.datasheet_mhz, 1830, 0, "and the clock it implies");
 	is_close(p.per_mhz * 1273, 688.3, 0.1, "bf16 issue at a clock of 1273 MHz held");
+	p = peak_on(&d, CEIL_R_FMA, CEIL_BF16, CEIL_BF16);
+	is_close(p.theoretical, 133.8, 0.05, "bf16 vectors run at the rate of fp16 vectors");
 	p = peak_on(&d, CEIL_R_TENSOR, CEIL_E5M2, CEIL_FP32);
 	is_close(p.theoretical, 2141, 0.1, "e5m2 runs at the rate of e4m3");
 	p = peak_on(&d, CEIL_R_TENSOR, CEIL_FP64, CEIL_FP64);

@@ -143,6 +143,7 @@ static const struct ceil_published hopper_sxm[] = {
 	VECTOR(FP64, 34, 1980, "33.5, rounded up in the datasheet"),
 	VECTOR(FP32, 67, 1980, NULL),
 	VECTOR(FP16, 133.8, 1980, NULL),
+	VECTOR(BF16, 133.8, 1980, NULL),
 };
 static const struct ceil_published h100_pcie[] = {
 	TENSOR(FP64, NODTYPE, 51, 1755, NULL),  TENSOR(BF16, NODTYPE, 756, 1620, NULL),

@@ -12,6 +12,7 @@
 #define GA100   "A100 datasheet: 78 TFLOP/s fp16, which XLA's table halves, 2026-11-30"
 #define GA102   "A10, A40 and RTX 3090 tables of hmc-tech.com and llm.c llmc/mfu.h, 2026-11-30"
 #define AD102   "L4, L40S and RTX 4090 tables of hmc-tech.com and Tom's Hardware, 2026-11-30"
+#define GH100   "H100 table of glennklockwood.com: bf16 vectors 133.8 TFLOP/s, as fp16, 2026-11-30"
 #define GB100   "B200 tables of glennklockwood.com and fibermall.com, 2026-11-30"
 #define GB110   "B300 tables of glennklockwood.com and fibermall.com, 2026-11-30"
 #define GB202   "RTX Blackwell whitepaper as quoted beside CUDA BPG 13.4, 2026-11-30"
@@ -99,6 +100,7 @@ const struct ceil_rate ceil_rates[] = {
 	RATE(90, ANY_MARKET, FMA, FP64, NODTYPE, 128, XLA),
 	RATE(90, ANY_MARKET, FMA, FP32, NODTYPE, 256, XLA),
 	RATE(90, ANY_MARKET, FMA, FP16, NODTYPE, 512, XLA),
+	RATE(90, ANY_MARKET, FMA, BF16, NODTYPE, 512, GH100),
 	RATE(90, ANY_MARKET, FMA, INT32, NODTYPE, 128, INTEGERS),
 	RATE(90, ANY_MARKET, SFU, FP32, NODTYPE, 16, SPECIAL),
 	RATE(90, ANY_MARKET, TENSOR, FP64, NODTYPE, 256, XLA),
