@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CEIL_NS_PER_S  1000000000u
-#define CEIL_NS_PER_MS 1000000u
+#define CEIL_NS_PER_S  UINT64_C(1000000000)
+#define CEIL_NS_PER_MS UINT64_C(1000000)
 
 /* ceil_now_ns - CLOCK_MONOTONIC in ns. */
 uint64_t ceil_now_ns(void);
