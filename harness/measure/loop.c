@@ -433,6 +433,23 @@ static enum ceil_status check(struct ceil_meter *m, struct ceil_setup *s, struct
 	return st;
 }
 
+/* A busy host is no wrong result: the row has no value, and the reason is the host's. */
+static void no_sample(struct ceil_outcome *o)
+{
+	size_t preempted = 0;
+
+	for (size_t i = 0; i < o->series.count; i++)
+		preempted += o->series.v[i].drop == CEIL_DROP_PREEMPTED;
+	o->status = preempted > 0 ? CEIL_ROW_UNSTABLE : CEIL_ROW_FAILED;
+	if (preempted > 0)
+		ceil_append(o->reason, sizeof(o->reason),
+		            "%zu of %zu samples lost the host's core to other work, and no other "
+		            "counts",
+		            preempted, o->series.count);
+	else
+		ceil_copy(o->reason, sizeof(o->reason), "no sample was long enough for the timer");
+}
+
 static void conclude(struct ceil_outcome *o, const struct ceil_team *team)
 {
 	if (runs_until_steady(&o->point) && o->steady_from >= o->series.count) {
@@ -444,8 +461,7 @@ static void conclude(struct ceil_outcome *o, const struct ceil_team *team)
 	}
 	ceil_stats_of(&o->series, o->steady_from, &o->stats);
 	if (o->stats.count == 0) {
-		o->status = CEIL_ROW_FAILED;
-		ceil_copy(o->reason, sizeof(o->reason), "no sample was long enough for the timer");
+		no_sample(o);
 	} else if (team && team->functional) {
 		o->status = CEIL_ROW_UNSUPPORTED;
 		ceil_copy(o->reason, sizeof(o->reason),
