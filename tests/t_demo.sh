@@ -33,6 +33,27 @@ for f in results/reference/*/utilization-series.csv; do
 	has "$out" "busy but idle" "$f: the lesson is in it"
 done
 
+# ---- a recording of everything is shown as a live demo is: the tour, and the rest by --all
+{
+	head -1 $small
+	"$gpuceil" demo --list | awk '$2 == "tour" { print $1 } $1 == "storm" { print "storm.1us.x1" }' |
+		awk -v row="$(sed -n 20p $small)" '{
+			split(row, f, ","); line = $1; f[3] = NR
+			for (i = 2; i <= split(row, g, ","); i++) line = line "," f[i]
+			print line
+		}'
+} >"$work/whole.csv"
+demo 0 "a recording of everything" --replay "$work/whole.csv" --plain --speed 1000
+has "$out" "copy_pinned: copies" "shows the tour"
+has_not "$out" "storm.1us.x1: " "and no point of a sweep"
+has "$out" "1 more scenarios and points of sweeps are in the recording: --all" "which it names"
+demo 0 "all of it" --replay "$work/whole.csv" --plain --speed 1000 --all
+has "$out" "storm.1us.x1: a storm" "the sweep too"
+has_not "$out" "more scenarios" "nothing is left out"
+sed '/^gemm,/d' "$work/whole.csv" >"$work/part.csv"
+demo 0 "a recording without the whole tour" --replay "$work/part.csv" --plain --speed 1000
+has "$out" "storm.1us.x1: a storm" "is shown whole"
+
 # ---- teaching
 demo 0 "explain" --explain one_warp
 has "$out" "1/132 = 0.76 %" "the lesson at length"

@@ -102,7 +102,7 @@ static void test_again(void)
 	size_t count = 0;
 
 	(void)snprintf(path, sizeof(path), "%s/utilization-series.csv", folder);
-	if (ceil_demo_replay(path, 1000, &all, &show, &err) != CEIL_OK) {
+	if (ceil_demo_replay(path, 1000, &all, /* all= */ true, &show, &err) != CEIL_OK) {
 		ok(false, "replays: %s", err.text);
 		return;
 	}

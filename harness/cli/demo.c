@@ -35,7 +35,7 @@ static const struct ceil_option option_rows[] = {
 	OPTION(scenarios, "scenario", CEIL_O_LIST, "LIST", "What to show", NULL,
                "only these scenarios; of a sweep all points, or one: sms.4; default the tour"),
 	OPTION(all, "all", CEIL_O_FLAG, NULL, "What to show", NULL,
-               "every scenario with its sweep, in some five minutes"),
+               "every scenario with its sweep, in four minutes; of a recording everything"),
 	OPTION(duration_ns, "duration", CEIL_O_DURATION, "TIME", "What to show", NULL,
                "of each scenario; points of sweeps take half; default 5s"),
 	OPTION(list, "list", CEIL_O_FLAG, NULL, "What to show", NULL, "names the scenarios"),
@@ -277,7 +277,7 @@ static enum ceil_status open_show(const struct options *o, struct ceil_show **re
 	enum ceil_status st;
 
 	if (o->replay)
-		return ceil_demo_replay(o->replay, o->speed, &o->scenarios, ret_show, err);
+		return ceil_demo_replay(o->replay, o->speed, &o->scenarios, o->all, ret_show, err);
 	st = open_live(o, ret_show, &why);
 	if (st == CEIL_OK)
 		return st;
@@ -286,7 +286,7 @@ static enum ceil_status open_show(const struct options *o, struct ceil_show **re
 		return st;
 	}
 	fprintf(stderr, "gpuceil: %s\ngpuceil: replaying %s instead\n", why.text, o->else_replay);
-	return ceil_demo_replay(o->else_replay, o->speed, &o->scenarios, ret_show, err);
+	return ceil_demo_replay(o->else_replay, o->speed, &o->scenarios, o->all, ret_show, err);
 }
 
 static enum ceil_status check_options(const struct options *o, int rest, char **argv,

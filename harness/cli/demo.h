@@ -78,12 +78,13 @@ CEIL_MUST_CHECK enum ceil_status ceil_demo_live(const struct ceil_demo_live_opti
                                                 struct ceil_error *err);
 
 /*
- * ceil_demo_replay - shows a recording, speed times as fast.
+ * ceil_demo_replay - shows a recording, speed times as fast: the scenarios in names; without any,
+ * its tour if all of that is in it and the rest is not asked for by all, else everything.
  * Return: CEIL_E_IO if it cannot be read; CEIL_E_USAGE with the line if it is none of ours, or of a
  * newer format. One that is cut short plays as far as it goes, and the notes say so.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_demo_replay(const char *path, double speed,
-                                                  const struct ceil_list *names,
+                                                  const struct ceil_list *names, bool all,
                                                   struct ceil_show **ret_show,
                                                   struct ceil_error *err);
 

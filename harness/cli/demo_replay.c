@@ -103,6 +103,53 @@ static enum ceil_status read_rows(struct replay *r, const char *path, struct cei
 	return st;
 }
 
+/* ---- the tour in a recording of more */
+
+static bool is_tour(const struct ceil_usage_row *row)
+{
+	const struct ceil_scenario *sc = ceil_usage_scenario(row->scenario);
+
+	return sc && sc->tour;
+}
+
+static bool has_scenario(const struct replay *r, const char *name)
+{
+	size_t i = 0;
+
+	while (i < r->count && strcmp(r->rows[i].scenario, name) != 0)
+		i++;
+	return i < r->count;
+}
+
+static bool has_whole_tour(const struct replay *r)
+{
+	for (size_t i = 0; i < ceil_scenario_count; i++) {
+		if (ceil_scenarios[i].tour && !has_scenario(r, ceil_scenarios[i].name))
+			return false;
+	}
+	return true;
+}
+
+/* A recording of everything is minutes of sweeps: as live, they are shown when they are asked for.
+ */
+static void keep_tour(struct replay *r)
+{
+	size_t kept = 0, points = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		if (is_tour(&r->rows[i]))
+			r->rows[kept++] = r->rows[i];
+		else
+			points += i == 0 || strcmp(r->rows[i].scenario, r->rows[i - 1].scenario);
+	}
+	r->count = kept;
+	if (points)
+		ceil_append(r->notes, sizeof(r->notes),
+		            "%zu more scenarios and points of sweeps are in the recording: --all "
+		            "shows them\n",
+		            points);
+}
+
 /* ---- the order of the show */
 
 static enum ceil_status add_point(struct ceil_demo_points *p, const char *name,
@@ -241,7 +288,7 @@ static const struct ceil_show methods = {
 };
 
 enum ceil_status ceil_demo_replay(const char *path, double speed, const struct ceil_list *names,
-                                  struct ceil_show **ret_show, struct ceil_error *err)
+                                  bool all, struct ceil_show **ret_show, struct ceil_error *err)
 {
 	struct replay *r = ceil_alloc(1, sizeof(*r), err);
 	enum ceil_status st;
@@ -252,6 +299,8 @@ enum ceil_status ceil_demo_replay(const char *path, double speed, const struct c
 	r->speed = speed;
 	r->names = names;
 	st = read_rows(r, path, err);
+	if (st == CEIL_OK && names->count == 0 && !all && has_whole_tour(r))
+		keep_tour(r);
 	if (st == CEIL_OK)
 		st = arrange(r, err);
 	if (st != CEIL_OK) {
