@@ -307,6 +307,32 @@ static void long_sums_are_halved(void)
 	is_close(p->flops, 2.0 * 8192 * 4096 * 128256, 1, "all of its FLOPs");
 }
 
+/*
+ * 2 x 4096 tokens pass 2 of 8 experts: 2048 rows each, 16384 together. One expert's product alone
+ * would fill the GPU worse than the grouped launch that a step does.
+ */
+static void experts_are_one_product_together(void)
+{
+	const double rate = 600.0, tokens = 16384, hidden = 4096, inner = 14336;
+	const struct ceil_attain_input in = input_of("mixtral-8x7b", 2, 4096, &rate);
+	const struct ceil_attain *a = bound(&in);
+	const struct ceil_attain_part *p = find(a, "ffn up", "forward");
+
+	is_u64(p->m, 14336, "outputs of an expert");
+	is_u64(p->n, 16384, "by the tokens of all experts");
+	is_u64(p->k, 4096, "each sum as deep as an expert's");
+	is_u64(p->count, 32, "once a layer");
+	is_close(p->flops, 32 * 2 * tokens * hidden * inner, 1, "all FLOPs");
+	is_close(p->bytes, 32 * 2 * (8 * hidden * inner + tokens * (hidden + inner)), 1,
+	         "the weights of all eight are read");
+	p = find(a, "ffn up", "wgrad");
+	is_u64(p->m, 4096, "inputs");
+	is_u64(p->n, 14336 * 4, "by the outputs of all experts, in halves");
+	is_u64(p->k, 2048, "summed over the tokens of one");
+	is_u64(p->count, 32 * 2, "twice a layer");
+	is_close(p->flops, 32 * 2 * tokens * hidden * inner, 1, "all FLOPs");
+}
+
 /* Memory does not slow down with the tensor cores' clock. */
 static void heat_slows_products_alone(void)
 {
@@ -386,6 +412,7 @@ int main(void)
 	shapes_to_measure_are_listed_once();
 	equal_shapes_are_counted_together();
 	long_sums_are_halved();
+	experts_are_one_product_together();
 	heat_slows_products_alone();
 	attention_runs_at_the_rate_of_batches();
 	wrong_ceilings_are_named();

@@ -137,26 +137,36 @@ static bool has_pass(const struct ceil_gemm *g, enum pass pass)
 	return pass != DGRAD || !g->no_dgrad;
 }
 
-/* g is row-major: m counts tokens, n outputs, k inputs. In columns that is the transposed product.
+/* Until an axis is short enough to be measured: as many products more. */
+static void split(uint64_t *axis, uint64_t *count)
+{
+	while (*axis > CEIL_ATTAIN_MAX_SPLIT) {
+		*axis = (*axis + 1) / 2;
+		*count *= 2;
+	}
+}
+
+/*
+ * g is row-major: m counts tokens, n outputs, k inputs. In columns that is the transposed product.
+ * A group is taken as one product with as many tiles, each as deep: forward and dgrad put its
+ * tokens side by side, wgrad its outputs.
  */
 static struct ceil_attain_shape shape_of(const struct ceil_gemm *g, enum pass pass)
 {
 	const uint64_t mnk[PASS_COUNT][3] = {
-		[FORWARD] = {g->n, g->m, g->k},
-		[DGRAD] = {g->k, g->m, g->n},
-		[WGRAD] = {g->k, g->n, g->m},
+		[FORWARD] = {g->n, g->m * g->group, g->k},
+		[DGRAD] = {g->k, g->m * g->group, g->n},
+		[WGRAD] = {g->k, g->n * g->group, g->m},
 	};
-
 	struct ceil_attain_shape s = {.m = mnk[pass][0],
 	                              .n = mnk[pass][1],
 	                              .k = mnk[pass][2],
-	                              .count = g->count,
+	                              .count = g->count / g->group,
 	                              .layout = pass_layouts[pass]};
 
-	while (s.k > CEIL_ATTAIN_MAX_K) {
-		s.k = (s.k + 1) / 2;
-		s.count *= 2;
-	}
+	split(&s.k, &s.count);
+	if (g->group > 1)
+		split(&s.n, &s.count);
 	return s;
 }
 
@@ -212,7 +222,7 @@ static void add_product(const struct ceil_attain_input *in, struct ceil_attain *
                         const struct ceil_gemm *g, const char *name, enum pass pass)
 {
 	const struct ceil_attain_shape s = shape_of(g, pass);
-	const double m = (double)s.m, n = (double)s.n, k = (double)s.k;
+	const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
 	struct ceil_attain_part p = {.kind = CEIL_ATTAIN_PRODUCT,
 	                             .name = ceil_component_name(g->component),
 	                             .pass = name,
@@ -224,7 +234,7 @@ static void add_product(const struct ceil_attain_input *in, struct ceil_attain *
 	const double rate = in->rate(in->user, s.m, s.n, s.k, &p.how);
 	double feed;
 
-	p.bytes = CEIL_WORK_BYTES * (m * k + k * n + m * n) * (double)s.count;
+	p.bytes = CEIL_WORK_BYTES * (m * k + k * n + m * n) * (double)g->count;
 	p.seconds = p.flops / (rate * 1e12);
 	p.limited_by = "gemm";
 	feed = gb_s_seconds(p.bytes, in->dram_gb_s);

@@ -60,9 +60,10 @@ size_t ceil_gemm_points_of(const struct ceil_record *records, size_t count, cons
 
 /*
  * Longer sums than the gemm bench can check exactly (CEIL_GEMM_MAX_K) are taken in halves, as
- * split-k algorithms do: 128256 is twice 64128.
+ * split-k algorithms do: 128256 is twice 64128. So are the outputs of a layer's experts, for their
+ * matrix together would not fit a GPU, and half of it fills one as well.
  */
-enum { CEIL_ATTAIN_MAX_K = 65536 };
+enum { CEIL_ATTAIN_MAX_SPLIT = 65536 };
 
 /* A product that a step has count times. */
 struct ceil_attain_shape {
@@ -138,7 +139,8 @@ struct ceil_attain {
 
 /*
  * ceil_attain_of - the bound.
- * Counted: products at rate(), no faster than dram feeds them; attention fused, its causal half,
+ * Counted: products at rate(), no faster than dram feeds them; a layer's experts as one product of
+ * all their tokens, which is what a grouped kernel can come near; attention fused, its causal half,
  * its backward pass 2.5 x forward (five products for two); norms, activations, rotation, loss and
  * embedding as fused kernels; Adam; an all-reduce of the gradients that the backward pass hides.
  * Not counted: launches, waiting, data loading, sharding of any kind.

@@ -131,6 +131,7 @@ static struct ceil_gemm *add(struct list *l, enum ceil_component c, uint64_t m, 
 	                        .n = n,
 	                        .k = k,
 	                        .count = count,
+	                        .group = 1,
 	                        .flops = 2.0 * (double)m * (double)n * (double)k * (double)count,
 	                        .causal_ratio = 1.0};
 	if (n && k && m && count)
@@ -216,8 +217,10 @@ static void add_expert(struct list *l, enum ceil_component c, const struct ceil_
 	const uint64_t reached = rows < f->experts ? rows : f->experts;
 	const uint64_t each = reached ? (rows + reached / 2) / reached : 0;
 
-	add(l, c, each, n, k, l->repeat * reached)->flops =
-		2.0 * (double)rows * (double)n * (double)k * (double)l->repeat;
+	struct ceil_gemm *g = add(l, c, each, n, k, l->repeat * reached);
+
+	g->group = reached ? reached : 1;
+	g->flops = 2.0 * (double)rows * (double)n * (double)k * (double)l->repeat;
 }
 
 static void add_ffn(struct list *l, const struct ceil_ffn *f, uint64_t hidden)

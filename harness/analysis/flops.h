@@ -39,6 +39,7 @@ struct ceil_gemm {
 	bool in_layer; /* a layer's: recomputed with it */
 	bool no_dgrad; /* its input is data */
 	uint64_t m, n, k, count;
+	uint64_t group;      /* of count, those that one launch may do: a layer's experts; or 1 */
 	double flops;        /* forward, all count together; exact where m had to be rounded */
 	double causal_ratio; /* of flops, what a causal mask leaves; 1 without one */
 };

@@ -82,6 +82,14 @@ static void print_kinds(FILE *f, const struct ceil_attain *a)
 	}
 }
 
+static bool has_experts(const struct ceil_model *m)
+{
+	for (size_t i = 0; i < m->block_count; i++)
+		if (m->blocks[i].ffn.experts)
+			return true;
+	return false;
+}
+
 /* In tokens/s, so that the convention of the numerator does not matter. */
 static void print_measured(FILE *f, const struct ceil_attain *a, double tokens_per_s)
 {
@@ -141,6 +149,10 @@ void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const str
 		ceil_mfu_sentence(f, "convention",
 		                  "attention is counted in full, but half of it is masked and not "
 		                  "run: --convention causal compares like with like");
+	if (has_experts(in->model))
+		ceil_mfu_sentence(f, "experts",
+		                  "those of a layer as one product of all their tokens, at whose "
+		                  "rate a grouped kernel is at best");
 	if (a->near_ratio > 0.005) {
 		(void)snprintf(
 			text, sizeof(text),
