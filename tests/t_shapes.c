@@ -20,7 +20,7 @@ static const struct refusal refused_shapes[] = {
 	{"1,2,3.5", "K: \"3.5\" is not a whole number"},
 	{"1,2,99999999999999999999", "K: "},
 	{"4294967296,4294967296,2", "operations are more than 2^63"},
-	{"4096,4096,65537", "k is at most 65536"},
+	{"4096,4096,65537", "--shape 4096,4096,65537: k is at most 65536"},
 };
 
 static void test_shape(void)

@@ -183,8 +183,10 @@ enum ceil_status ceil_shapes_parse(struct ceil_shapes *s, const char *text, stru
 	}
 	if (st == CEIL_OK)
 		st = add(s, mnk, /* layout= */ 0, /* kind= */ NULL, /* count= */ 1, err);
+	else if (err)
+		(void)ceil_context(err, "M,N,K are whole numbers from 1");
 	if (st != CEIL_OK && err)
-		(void)ceil_context(err, "--shape %.60s: M,N,K are whole numbers from 1", text);
+		(void)ceil_context(err, "--shape %.60s", text);
 	return st;
 }
 
