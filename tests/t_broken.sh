@@ -37,7 +37,7 @@ bench 0 unsupported "this container was given no GPU"
 machine broken
 driver_580
 fake_cuda
-FAKE_CUDA_DRIVER=12040 bench 1 failed "580.159.04 is too old: it supports CUDA 12.4"
+FAKE_CUDA_DRIVER=11040 bench 1 failed "580.159.04 is too old: it supports CUDA 11.4"
 FAKE_CUDA_INIT=802 bench 1 failed "systemctl status nvidia-fabricmanager"
 FAKE_CUDA_INIT=803 bench 1 failed "error 803"
 FAKE_CUDA_INIT=999 bench 1 failed "fell off the bus"
