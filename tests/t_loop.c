@@ -1,5 +1,6 @@
 /* The measuring loop on a device with a virtual clock: order, batches, search, checks, failures. */
 #include "harness/base/cancel.h"
+#include "harness/base/clock.h"
 #include "harness/measure/loop.h"
 #include "tests/recorded_backend.h"
 #include "tests/tap.h"
@@ -204,8 +205,8 @@ static void test_cool(void)
 	                                 .max_samples = 3,
 	                                 .sample_ns = 1000000,
 	                                 .budget_ns = 1000000000,
-	                                 .idle_ns = 1000,
-	                                 .rest_ns = 2000};
+	                                 .idle_ns = 3000000,
+	                                 .rest_ns = 6000000};
 	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
 	struct recorded r;
 	struct ceil_outcome o;
@@ -213,10 +214,13 @@ static void test_cool(void)
 
 	recorded_open(&r, 10000.0);
 	struct ceil_meter *m = open_meter(&r);
+	const uint64_t from_ns = ceil_now_ns();
 	is_int(ceil_meter_point(m, &p, &cool, CEIL_SEARCH, &o, &err), CEIL_OK, "a cool point");
 	is_int((long long)o.series.count, 3, "has its count of samples");
 	is_int((long long)o.stats.count, 3, "and all of them count");
 	is_int(o.stop, CEIL_STOP_COUNT, "for that reason it ended");
+	ok(o.series.v[0].at_ns - from_ns >= cool.rest_ns, "after a rest");
+	ok(o.series.v[1].at_ns - o.series.v[0].at_ns >= cool.idle_ns, "and idle time between");
 	ceil_outcome_done(&o);
 	ceil_meter_close(m);
 }

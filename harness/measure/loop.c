@@ -224,7 +224,7 @@ static void cool_down(const struct ceil_meter *m)
 		if (!ceil_nvml_hot(&m->start, &state) || ceil_now_ns() >= give_up_ns ||
 		    ceil_cancel_signal())
 			return;
-		ceil_sleep_ns(100 * CEIL_NS_PER_MS);
+		ceil_sleep_ns(20 * CEIL_NS_PER_MS);
 	}
 }
 
@@ -269,9 +269,20 @@ static uint64_t idle_after(const struct ceil_point *p, const struct ceil_effort 
 	return (uint64_t)(x->time_ns * (double)x->batch * (1.0 - p->duty) / p->duty);
 }
 
+/* What is left of the idle time before the first sample: the device idles since quiet_ns. */
+static uint64_t idle_first(const struct ceil_effort *effort, uint64_t quiet_ns)
+{
+	const uint64_t want_ns =
+		effort->rest_ns > effort->idle_ns ? effort->rest_ns : effort->idle_ns;
+	const uint64_t idled_ns = ceil_now_ns() - quiet_ns;
+
+	return want_ns > idled_ns ? want_ns - idled_ns : 0;
+}
+
+/* @quiet_ns: when the device last worked. */
 static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
-                                     const struct ceil_effort *effort, struct ceil_outcome *o,
-                                     struct ceil_error *err)
+                                     const struct ceil_effort *effort, uint64_t quiet_ns,
+                                     struct ceil_outcome *o, struct ceil_error *err)
 {
 	/* From an idle device each time: all samples are alike, and the first is no warm-up. */
 	const bool cool = effort->idle_ns > 0;
@@ -279,9 +290,9 @@ static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
 	const struct ceil_stop_rule *rule = ceil_stop_rule_find(steady ? "steady"
 	                                                        : cool ? "count"
 	                                                               : "precise");
-	enum ceil_status st = ceil_sample_grow(m, s, effort->sample_ns, err);
 	const uint64_t from_ns = ceil_now_ns();
-	uint64_t idle_ns = effort->rest_ns > effort->idle_ns ? effort->rest_ns : effort->idle_ns;
+	uint64_t idle_ns = idle_first(effort, quiet_ns);
+	enum ceil_status st = CEIL_OK;
 
 	while (st == CEIL_OK && o->stop == CEIL_GO_ON) {
 		struct ceil_sample x;
@@ -347,13 +358,16 @@ static enum ceil_status sample(struct ceil_meter *m, struct ceil_setup *s,
 {
 	struct ceil_nvml_state before;
 	struct ceil_nvml_state after;
-	enum ceil_status st;
+	enum ceil_status st = ceil_sample_grow(m, s, effort->sample_ns, err);
+	const uint64_t quiet_ns = ceil_now_ns();
 
-	if (s->point->regime == CEIL_BURST)
+	if (st == CEIL_OK && s->point->regime == CEIL_BURST)
 		cool_down(m);
 	ceil_nvml_read(m->options.gpu, &before);
-	st = s->point->regime == CEIL_SUSTAINED ? ceil_sample_sustained(m, s, effort, o, err)
-	                                        : sample_until(m, s, effort, o, err);
+	if (st == CEIL_OK)
+		st = s->point->regime == CEIL_SUSTAINED
+		             ? ceil_sample_sustained(m, s, effort, o, err)
+		             : sample_until(m, s, effort, quiet_ns, o, err);
 	if (runs_until_steady(s->point))
 		o->steady_from = ceil_steady_from(&o->series);
 	ceil_nvml_read(m->options.gpu, &after);

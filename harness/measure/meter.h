@@ -44,7 +44,7 @@ CEIL_MUST_CHECK enum ceil_status ceil_sample_timer(struct ceil_meter *m, struct 
 /* ceil_sample_wait - sync with the meter's time-out. */
 CEIL_MUST_CHECK enum ceil_status ceil_sample_wait(struct ceil_meter *m, struct ceil_error *err);
 
-/* ceil_sample_sustained - continuous samples of effort->sample_ns, the stream never empty. */
+/* ceil_sample_sustained - continuous samples of s->batch launches, the stream never empty. */
 CEIL_MUST_CHECK enum ceil_status ceil_sample_sustained(struct ceil_meter *m, struct ceil_setup *s,
                                                        const struct ceil_effort *effort,
                                                        struct ceil_outcome *o,

@@ -325,10 +325,8 @@ enum ceil_status ceil_sample_sustained(struct ceil_meter *m, struct ceil_setup *
 {
 	const struct ceil_stop_rule *rule = ceil_stop_rule_find("steady");
 	const uint64_t from_ns = ceil_now_ns();
-	enum ceil_status st = ceil_sample_grow(m, s, effort->sample_ns, err);
+	enum ceil_status st = boundary(m, 0, err);
 
-	if (st == CEIL_OK)
-		st = boundary(m, 0, err);
 	for (uint64_t k = 0; st == CEIL_OK && o->stop == CEIL_GO_ON; k++) {
 		st = sustained_step(m, s, k, o, err);
 		if (st == CEIL_OK)
