@@ -36,6 +36,9 @@ folder_of() {
 	done
 }
 
+# mma of e4m3 came with 12.4; older toolkits cannot compile kernels/tensor.cu.
+too_old() { echo "$1" | awk -F. '{ exit !(NF > 1 && ($1 < 12 || ($1 == 12 && $2 < 4))) }'; }
+
 # Targets of the toolkit from 7.5 up, as numbers in ascending order.
 toolkit_targets() {
 	"$nvcc" --list-gpu-code | sed -n 's/^sm_\([0-9]*\)$/\1/p' | awk '$1 >= 75' | sort -n
@@ -101,7 +104,7 @@ write_found() {
 	echo "NVCC := $nvcc"
 	echo "CUDA_INC := $inc"
 	echo "CUDA_LIB := $lib"
-	echo "CUDA_TOOLKIT := $("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')"
+	echo "CUDA_TOOLKIT := $release"
 	echo "CUDA_GENCODE := ${codes% }"
 	echo "CUDA_TARGETS := $(echo "${codes% }" | sed 's/-gencode arch=compute_[0-9a-z]*,code=//g')"
 }
@@ -114,7 +117,10 @@ else
 	inc=$(folder_of cuda_runtime_api.h "$home/include" "$home"/targets/*/include /usr/include)
 	lib=$(folder_of libcudart_static.a "$home/lib64" "$home"/targets/*/lib "$home/lib" \
 		/usr/lib/*-linux-gnu /usr/lib64)
-	if [ -n "$inc" ] && [ -n "$lib" ]; then
+	release=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+	if too_old "$release"; then
+		write_none "$nvcc is CUDA $release, the kernels need 12.4 or newer" >"$file.new"
+	elif [ -n "$inc" ] && [ -n "$lib" ]; then
 		write_found >"$file.new"
 	else
 		write_none "$nvcc comes without cuda_runtime_api.h or libcudart_static.a" >"$file.new"

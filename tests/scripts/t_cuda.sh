@@ -50,6 +50,11 @@ case $(value CUDA_LIB) in
 esac
 touch "$work/cuda12/lib64/libcudart_static.a"
 
+toolkit "$work/cuda_old" 12.3 "75 80 90a"
+cuda CUDA_HOME="$work/cuda_old"
+is "$(value NVCC)" "" "a toolkit that is too old is none"
+has "$(value CUDA_WHY)" "is CUDA 12.3, the kernels need 12.4 or newer" "which the build says"
+
 cuda CUDA_HOME="$work/cuda13" CUDA_ARCHS=all
 is "$(value CUDA_TARGETS)" \
 	"sm_75 sm_80 sm_86 sm_90 sm_90a sm_100 sm_103 sm_110 sm_120 compute_75 compute_120" \
