@@ -5,8 +5,11 @@
 
 #if defined(__has_include)
 #if __has_include(<cublas_v2.h>)
-#define HAVE_CUBLAS 1
 #include <cublas_v2.h>
+/* Grouped products came with CUDA 12.5. */
+#if CUBLAS_VERSION >= 120500
+#define HAVE_GROUPED 1
+#endif
 #endif
 #endif
 
@@ -14,7 +17,7 @@
 #include "harness/base/dtype.h"
 #include "harness/base/dynlib.h"
 
-#ifdef HAVE_CUBLAS
+#ifdef HAVE_GROUPED
 
 struct cublas_api {
 	cublasStatus_t (*create)(cublasHandle_t *);
@@ -214,8 +217,8 @@ enum ceil_status ceil_grouped_launch(const struct ceil_launch *l, struct ceil_er
 static enum ceil_status not_built(struct ceil_error *err)
 {
 	return ceil_fail(err, CEIL_E_UNSUPPORTED,
-	                 "this build has no cuBLAS: install the CUDA toolkit with cublas_v2.h and "
-	                 "build again");
+	                 "this build has no grouped products: build with the cublas_v2.h of CUDA "
+	                 "12.5 or newer");
 }
 
 enum ceil_status ceil_grouped_open(const struct ceil_grouped_desc *d, const uint64_t *n,
