@@ -4,6 +4,7 @@
 #include "tests/scratch.h"
 #include "tests/tap.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,36 @@ static void the_override_is_taken_first(void)
 	ok(lib.handle == NULL, "closed");
 	ceil_dynlib_close(&lib);
 	ceil_dynlib_close(NULL);
+}
+
+static bool is_mapped(void)
+{
+	void *handle = dlopen(fake, RTLD_NOW | RTLD_NOLOAD);
+
+	if (handle)
+		(void)dlclose(handle); /* it was there before */
+	return handle != NULL;
+}
+
+static void one_that_stays_is_not_unloaded(void)
+{
+	struct ceil_library staying = probe;
+	struct ceil_error err = {0};
+	struct ceil_dynlib lib = {0};
+	struct table t = {one, one};
+
+	(void)setenv("GPUCEIL_LIB_PROBE", fake, 1);
+	if (!ok(ceil_dynlib_open(&probe, &t, &lib, &err) == CEIL_OK, "open: %s", err.text))
+		return;
+	ok(is_mapped(), "open: it is there");
+	ceil_dynlib_close(&lib);
+	ok(!is_mapped(), "closed: it is gone");
+	staying.stays = true;
+	if (!ok(ceil_dynlib_open(&staying, &t, &lib, &err) == CEIL_OK, "open: %s", err.text))
+		return;
+	ceil_dynlib_close(&lib);
+	ok(is_mapped(), "one that stays is still there");
+	is_int(t.answer(), 2, "and who kept a pointer may call it");
 }
 
 static void a_wrong_override_is_no_search(void)
@@ -160,6 +191,7 @@ int main(void)
 	if (!ok(fake_path("probe", fake), "the stand-in library is at %s", fake))
 		return done_testing();
 	the_override_is_taken_first();
+	one_that_stays_is_not_unloaded();
 	a_wrong_override_is_no_search();
 	a_missing_library_is_described();
 	a_missing_symbol_is_named();

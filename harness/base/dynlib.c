@@ -36,7 +36,8 @@ static ceil_any_fn lookup(void *handle, const struct ceil_symbol *s)
 
 static void *load(const struct ceil_library *lib, const char *name)
 {
-	return dlopen(name, RTLD_NOW | (lib->global ? RTLD_GLOBAL : RTLD_LOCAL));
+	return dlopen(name, RTLD_NOW | (lib->global ? RTLD_GLOBAL : RTLD_LOCAL) |
+	                            (lib->stays ? RTLD_NODELETE : 0));
 }
 
 /*

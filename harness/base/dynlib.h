@@ -26,6 +26,7 @@ struct ceil_library {
 	const struct ceil_symbol *symbols;
 	size_t symbol_count;
 	bool global; /* RTLD_GLOBAL */
+	bool stays;  /* not unloaded by close: it leaves pointers to itself elsewhere */
 };
 
 struct ceil_dynlib {

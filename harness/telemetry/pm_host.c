@@ -80,6 +80,7 @@ static enum ceil_status load(const char *const *names, struct ceil_pm_api *api,
 			  "GPUCEIL_LIB_CUPTI=/path",
 		.symbols = symbols,
 		.symbol_count = sizeof(symbols) / sizeof(symbols[0]),
+		.stays = true, /* the driver calls it for as long as the process lives */
 	};
 
 	return ceil_dynlib_open(&library, api, &api->lib, err);
