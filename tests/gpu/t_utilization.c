@@ -190,7 +190,11 @@ static void test_scenarios(struct rig *r)
 		printf("# %s: %.3g flops %.3g bytes %.3g launches, SM-active %g, %.3f s\n",
 		       names[i], (double)play.flops, (double)play.bytes, (double)play.launches,
 		       played.sm_active, (double)(played.ended_ns - played.started_ns) * 1e-9);
-		ok(played.ended_ns - played.started_ns < 800 * (uint64_t)MS, "%s ends", names[i]);
+		ok(played.ended_ns - played.started_ns >= 300 * (uint64_t)MS &&
+		           played.ended_ns - played.started_ns < 800 * (uint64_t)MS,
+		   "%s plays as long as asked, and ends", names[i]);
+		ok((play.flops + play.bytes + play.launches > 0) == (sc->step != NULL),
+		   "%s: its work is counted", names[i]);
 	}
 }
 
