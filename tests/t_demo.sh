@@ -48,11 +48,11 @@ has "$out" "copy_pinned: copies" "shows the tour"
 has_not "$out" "storm.1us.x1: " "and no point of a sweep"
 has "$out" "1 more scenarios and points of sweeps are in the recording: --all" "which it names"
 demo 0 "all of it" --replay "$work/whole.csv" --plain --speed 1000 --all
-has "$out" "storm.1us.x1: a storm" "the sweep too"
+has "$out" "storm.1us.x1: short kernels" "the sweep too"
 has_not "$out" "more scenarios" "nothing is left out"
 sed '/^gemm,/d' "$work/whole.csv" >"$work/part.csv"
 demo 0 "a recording without the whole tour" --replay "$work/part.csv" --plain --speed 1000
-has "$out" "storm.1us.x1: a storm" "is shown whole"
+has "$out" "storm.1us.x1: short kernels" "is shown whole"
 
 # ---- teaching
 demo 0 "explain" --explain one_warp
