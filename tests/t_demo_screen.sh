@@ -55,7 +55,8 @@ key() { tmux -L "$socket" send-keys -t demo "$@"; }
 open 80 24 --speed 0.2
 shows "REPLAY of 2026-11-30" "the replay is marked, with its date"
 shows "NVIDIA H200, driver 580.159.04" "and its card"
-shows "one_warp (1 of 4): one warp spins on one multiprocessor" "the scenario"
+shows "one_warp: one warp spins on one multiprocessor" "the scenario"
+shows "1 of 4" "where it is in the show"
 shows "GPU-Util" "the bar that flatters"
 shows "SM active 0.38 %" "and the one that does not"
 shows "32 threads of many thousands" "the lesson"
@@ -66,15 +67,15 @@ has "$(screen)" "█" "bars in Unicode"
 
 # ---- keys
 key Right
-shows "copy_pinned (2 of 4)" "right: the next scenario"
+shows "2 of 4" "right: the next scenario"
 shows "55.40 GB/s" "its rate"
 has_not "$(screen)" "SM active 0.38 %" "no figure of the one before"
 key Down
-shows "gemm (3 of 4)" "down: the next"
+shows "3 of 4" "down: the next"
 key Left
-shows "copy_pinned (2 of 4)" "left: the one before"
+shows "2 of 4" "left: the one before"
 key Up
-shows "one_warp (1 of 4)" "up: the one before"
+shows "1 of 4" "up: the one before"
 key Space
 shows "HELD" "space holds"
 before=$(screen | grep -o '[0-9.]* s$' | head -1)
@@ -87,13 +88,13 @@ has_not "$(screen)" "HELD" "and space lets go"
 # ---- sizes
 tmux -L "$socket" resize-window -t demo -x 120 -y 40
 sleep 0.5
-shows "one_warp (1 of 4)" "larger"
+shows "1 of 4" "larger"
 key Right
-shows "copy_pinned (2 of 4)" "it still plays"
+shows "2 of 4" "it still plays"
 tmux -L "$socket" resize-window -t demo -x 60 -y 20
 shows "60 x 20: at least 80 x 24" "too small a terminal is told"
 tmux -L "$socket" resize-window -t demo -x 80 -y 24
-shows "copy_pinned (2 of 4)" "and back"
+shows "2 of 4" "and back"
 
 # ---- the end
 key q

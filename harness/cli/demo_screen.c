@@ -178,24 +178,23 @@ static size_t index_of(const struct ceil_show *show, const char *name)
 	return i;
 }
 
-static void draw_scenario(struct ceil_show *show, const struct ceil_demo_view *view, bool held)
+static void draw_scenario(struct ceil_show *show, const struct ceil_demo_view *view)
 {
 	const struct ceil_usage_row *r = &view->last;
 	const struct ceil_scenario *sc = ceil_usage_scenario(r->scenario);
-	char text[192];
+	char text[192], time[24];
 
 	if (!view->playing) {
 		show->say(show, text, sizeof(text));
 		put(SCENARIO_LINE, LABEL_COLUMN, COLS - 2, *text ? text : "next ...");
 		return;
 	}
-	(void)snprintf(text, sizeof(text), "%s (%zu of %zu): %s", r->scenario,
-	               index_of(show, r->scenario) + 1, show->points.count, sc ? sc->title : "");
+	(void)snprintf(time, sizeof(time), "%.1f s", r->scenario_s);
+	(void)snprintf(text, sizeof(text), "%s: %s", r->scenario, sc ? sc->title : "");
 	(void)attron(A_BOLD);
-	put(SCENARIO_LINE, LABEL_COLUMN, COLS - 12, text);
+	put(SCENARIO_LINE, LABEL_COLUMN, COLS - 3 - (int)strlen(time), text);
 	(void)attroff(A_BOLD);
-	(void)snprintf(text, sizeof(text), "%s%6.1f s", held ? "HELD" : "    ", r->scenario_s);
-	put(SCENARIO_LINE, COLS - 1 - (int)strlen(text), COLS, text);
+	put(SCENARIO_LINE, COLS - 1 - (int)strlen(time), COLS, time);
 }
 
 static void figure_of(const struct ceil_demo_meter *m, const struct ceil_usage_row *r,
@@ -425,7 +424,8 @@ static bool tells(const struct ceil_usage *u)
 static void draw_one_done(const struct ceil_usage *u, int line)
 {
 	const struct ceil_verdict_rule *rule = ceil_verdict_find(u->verdict);
-	char words[32], text[192] = "";
+	const char *why;
+	char words[32], text[256] = "";
 
 	ceil_demo_words(rule ? rule->name : u->status, words, sizeof(words));
 	ceil_append(text, sizeof(text), "%-18s ", u->scenario);
@@ -434,7 +434,10 @@ static void draw_one_done(const struct ceil_usage *u, int line)
 	if (!isnan(ceil_usage_sm_active(u)))
 		ceil_append(text, sizeof(text), "SM active %6.2f %%  ",
 		            100.0 * ceil_usage_sm_active(u));
-	ceil_append(text, sizeof(text), "%s: %s", words, rule ? rule->words : u->reason);
+	ceil_append(text, sizeof(text), "%s", words);
+	why = rule ? rule->words : u->reason;
+	if (strlen(text) + strlen(": ") + strlen(why) <= (size_t)COLS - 2)
+		ceil_append(text, sizeof(text), ": %s", why);
 	put(line, LABEL_COLUMN, COLS - 2, text);
 }
 
@@ -465,14 +468,21 @@ static void draw_below(const struct ceil_show *show, const struct ceil_demo_view
 	draw_done(view, line + lines + 1);
 }
 
-static void draw_keys(const struct ceil_demo_screen *s)
+static void draw_keys(const struct ceil_demo_screen *s, const struct ceil_show *show,
+                      const struct ceil_demo_view *view, bool held)
 {
-	char text[80] = "";
+	char text[80] = "", where[48];
 
-	ceil_append(text, sizeof(text), "q quit   space hold   %s choose", s->strokes->arrows);
+	ceil_append(text, sizeof(text), "q quit   space %s   %s choose", held ? "go on" : "hold",
+	            s->strokes->arrows);
 	(void)attron(A_DIM);
 	put(LINES - 1, LABEL_COLUMN, (int)sizeof(text), text);
 	(void)attroff(A_DIM);
+	if (!view->playing)
+		return;
+	(void)snprintf(where, sizeof(where), "%s%zu of %zu", held ? "HELD   " : "",
+	               index_of(show, view->last.scenario) + 1, show->points.count);
+	put(LINES - 1, COLS - 1 - (int)strlen(where), COLS, where);
 }
 
 void ceil_demo_screen_draw(struct ceil_demo_screen *s, struct ceil_show *show,
@@ -488,13 +498,13 @@ void ceil_demo_screen_draw(struct ceil_demo_screen *s, struct ceil_show *show,
 		put(1, 0, COLS, "are needed; q quits");
 	} else {
 		draw_title(s, show, view);
-		draw_scenario(show, view, held);
+		draw_scenario(show, view);
 		draw_meters(s, view);
 		draw_power(view);
 		draw_verdict(s, view);
 		draw_lesson(view);
 		draw_below(show, view);
-		draw_keys(s);
+		draw_keys(s, show, view, held);
 	}
 	(void)refresh();
 }
