@@ -197,6 +197,7 @@ struct state {
 	struct ceil_nccl_comm *comm; /* the team's; NULL for host variants */
 	struct ceil_mpi *mpi;        /* of host variants */
 	struct ceil_nccl_call call;
+	uint64_t limit_ns;                      /* of the call */
 	void *handles[CEIL_COLLECTIVE_BUFFERS]; /* of registered buffers */
 	char ran[96];
 };
@@ -367,7 +368,7 @@ static enum ceil_status prepare_nccl(struct state *s, const struct ceil_collecti
 		st = get_comm(s, s->team->kept, err);
 	if (st != CEIL_OK)
 		return st;
-	ceil_nccl_timeout(s->comm, timeout_of(s->team, &s->call));
+	ceil_nccl_timeout(s->comm, s->limit_ns);
 	set_buffers(f, l->n, s->team->size, buf);
 	if (f->registered)
 		st = register_buffers(s, l, buf, err);
@@ -395,6 +396,7 @@ static enum ceil_status collective_prepare(const struct ceil_point *p, struct ce
 	s->mpi = f.host ? ceil_mpi_of(dev->team) : NULL;
 	*ret_candidates = 1;
 	set_call(s, &f, l);
+	s->limit_ns = timeout_of(s->team, &s->call);
 	if (!f.host)
 		return prepare_nccl(s, &f, l, err);
 	if (!s->mpi)
@@ -441,8 +443,8 @@ static enum ceil_status start_host(const struct ceil_launch *l, struct ceil_erro
 	const struct state *s = l->state;
 	const bool in_place = s->call.send == s->call.recv;
 
-	return s->mpi->api->all_reduce(in_place ? NULL : s->call.send, s->call.recv, s->call.count,
-	                               s->call.dtype, s->call.max, err);
+	return ceil_mpi_all_reduce(s->mpi, in_place ? NULL : s->call.send, s->call.recv,
+	                           s->call.count, s->call.dtype, s->call.max, s->limit_ns, err);
 }
 
 /* Calls one by one, each until its result is there: what a program that waits for it sees. */

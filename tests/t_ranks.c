@@ -1,12 +1,17 @@
 /* Who has which GPU, what bounds the way between them, and what the launcher and sysfs tell. */
+#include "harness/base/clock.h"
 #include "harness/cli/ranks.h"
+#include "harness/cli/rescue.h"
 #include "harness/device/network.h"
+#include "tests/fakes.h"
 #include "tests/sysroot.h"
 #include "tests/tap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct ceil_rank rank_of(const char *host, const char *uuid, unsigned local_size)
 {
@@ -142,11 +147,130 @@ static void test_network(void)
 	is_close(n.gb_s, 100.0, 0.0, "add up, and count instead of interfaces");
 }
 
+/* ---- a rank that hangs: no launcher ends the others then */
+
+static void no_row(void *user, const struct ceil_record *r, bool is_ceiling,
+                   const struct ceil_sample_row *samples, size_t count)
+{
+	(void)user, (void)r, (void)is_ceiling, (void)samples, (void)count;
+}
+
+static void test_lost(void)
+{
+	struct ceil_ranks r = {0};
+	struct ceil_error err = {CEIL_OK, ""};
+	uint64_t from_ns;
+	int same = 7;
+
+	is_int(ceil_ranks_open(&r, &err), CEIL_OK, "two ranks");
+	ceil_ranks_listen(&r, no_row, NULL);
+	r.mpi->team.timeout_ns = 20 * CEIL_NS_PER_MS;
+	is_int(ceil_team_follow(&r.mpi->team, &same, sizeof(same), &err), CEIL_OK, "meet");
+	set("FAKE_MPI_GONE", "1");
+	is_int(ceil_team_follow(&r.mpi->team, &same, sizeof(same), &err), CEIL_E_DEVICE,
+	       "one does not come");
+	has_text(err.text, "another rank did not come within", "which is said");
+	set("FAKE_MPI_GONE", NULL);
+	is_int(ceil_team_follow(&r.mpi->team, &same, sizeof(same), &err), CEIL_E_DEVICE,
+	       "and is not waited for again, though it is late only");
+	has_text(err.text, "did not come before", "since what it sends belongs to the past");
+	from_ns = ceil_now_ns();
+	is_int(ceil_ranks_finish(&r, /* bad= */ false, &err), CEIL_E_DEVICE,
+	       "nor for its last rows");
+	has_text(err.text, "1 ranks had not sent all rows", "which are missed");
+	ok(ceil_now_ns() - from_ns < 30 * (uint64_t)CEIL_NS_PER_S, "within seconds");
+	r.mpi->lost = false;
+	set("FAKE_MPI_BAD", "1");
+	is_int(ceil_ranks_finish(&r, /* bad= */ false, &err), CEIL_E_DEVICE,
+	       "nor where MPI itself is broken");
+	has_text(err.text, "MPI_Improbe: broken", "in its words");
+	set("FAKE_MPI_BAD", NULL);
+	ceil_ranks_close(&r);
+}
+
+static bool stuck(void *user)
+{
+	return ceil_mpi_stuck(user, /* spare_ns= */ 0);
+}
+
+static int save(void *user)
+{
+	(void)user;
+	return 42;
+}
+
+static enum ceil_status reduce(struct ceil_ranks *r)
+{
+	struct ceil_error err;
+	float x[2] = {0};
+
+	return ceil_mpi_all_reduce(r->mpi, x, &x[1], 1, CEIL_FP32, /* max= */ false,
+	                           50 * CEIL_NS_PER_MS, &err);
+}
+
+/* In a process of its own, which such a call takes with it. */
+static void reduce_without_end(void)
+{
+	struct ceil_ranks r = {0};
+	struct ceil_rescue rescue = {.watching = false};
+	struct ceil_error err;
+
+	if (ceil_ranks_open(&r, &err) != CEIL_OK)
+		_exit(1);
+	const struct ceil_rescue_plan plan = {.stuck = stuck, .save = save, .user = r.mpi};
+
+	set("FAKE_MPI_GONE", "1");
+	ceil_rescue_begin(&rescue, &plan);
+	(void)reduce(&r); /* does not come back */
+	_exit(2);
+}
+
+static void test_stuck(void)
+{
+	struct ceil_ranks r = {0};
+	struct ceil_rescue rescue = {.watching = false};
+	struct ceil_error err;
+	int status = 0;
+
+	is_int(ceil_ranks_open(&r, &err), CEIL_OK, "two ranks");
+	const struct ceil_rescue_plan plan = {.stuck = stuck, .save = save, .user = r.mpi};
+
+	ceil_rescue_begin(&rescue, &plan);
+	is_int(reduce(&r), CEIL_OK, "a call that comes back");
+	ceil_sleep_ns(150 * CEIL_NS_PER_MS);
+	ok(!ceil_mpi_stuck(r.mpi, 0), "is not stuck, however long ago it was");
+	ceil_rescue_end(&rescue);
+	ceil_ranks_close(&r);
+	fflush(stdout);
+	const pid_t child = fork();
+
+	if (child == 0)
+		reduce_without_end();
+	ok(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status),
+	   "one that does not is left");
+	is_int(WEXITSTATUS(status), 42, "after the files are saved");
+}
+
+static void test_hangs(void)
+{
+	char path[FAKE_PATH_MAX];
+
+	if (!ok(fake_path("mpi", path), "the stand-in is built"))
+		return;
+	set("GPUCEIL_LIB_MPI", path);
+	set("OMPI_COMM_WORLD_SIZE", NULL);
+	set("SLURM_STEP_NUM_TASKS", NULL);
+	test_lost();
+	test_stuck();
+	set("GPUCEIL_LIB_MPI", NULL);
+}
+
 int main(void)
 {
 	test_judge();
 	test_fabric();
 	test_launcher();
+	test_hangs();
 	sysroot_new();
 	test_network();
 	return done_testing();

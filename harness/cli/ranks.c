@@ -14,6 +14,8 @@
 
 /* After a signal the launcher ends all ranks within a second or so. */
 #define AFTER_SIGNAL_NS (500 * (uint64_t)CEIL_NS_PER_MS)
+/* Rows that are on their way have come by then. */
+#define AFTER_LOSS_NS (2 * (uint64_t)CEIL_NS_PER_S)
 
 bool ceil_ranks_leads(const struct ceil_ranks *r)
 {
@@ -359,16 +361,26 @@ void ceil_ranks_receive(struct ceil_ranks *r)
 
 static enum ceil_status wait_for_rows(struct ceil_ranks *r, struct ceil_error *err)
 {
+	const uint64_t from_ns = ceil_now_ns();
 	uint64_t signal_ns = 0;
 
 	while (r->ended + 1 < r->mpi->world.size) {
 		ceil_ranks_receive(r);
 		if (ceil_cancel_signal() && signal_ns == 0)
 			signal_ns = ceil_now_ns();
-		if (signal_ns && ceil_now_ns() - signal_ns > AFTER_SIGNAL_NS)
+		/* One that is lost has cost most of that second already. */
+		if (signal_ns &&
+		    ceil_now_ns() - signal_ns > AFTER_SIGNAL_NS / (r->mpi->lost ? 10 : 1))
 			return ceil_fail(err, CEIL_E_CANCELLED,
 			                 "stopped by signal %d before %u ranks had sent all rows",
 			                 ceil_cancel_signal(), r->mpi->world.size - 1 - r->ended);
+		if (r->first.status != CEIL_OK)
+			break;
+		/* Whoever did not come to a decision may never come here either. */
+		if (r->mpi->lost && ceil_now_ns() - from_ns > AFTER_LOSS_NS)
+			return ceil_fail(err, CEIL_E_DEVICE,
+			                 "%u ranks had not sent all rows after one did not come",
+			                 r->mpi->world.size - 1 - r->ended);
 		ceil_sleep_ns(CEIL_NS_PER_MS);
 	}
 	return r->first.status == CEIL_OK ? CEIL_OK
@@ -389,19 +401,28 @@ static enum ceil_status send_end(struct ceil_ranks *r, bool bad, struct ceil_err
 	return st;
 }
 
+struct flushing {
+	const struct ceil_mpi *mpi;
+	uint64_t from_ns;
+};
+
 static enum ceil_status flush_idle(void *user, struct ceil_error *err)
 {
-	const uint64_t *from_ns = user;
+	const struct flushing *f = user;
+	const uint64_t waited_ns = ceil_now_ns() - f->from_ns;
 
-	if (ceil_cancel_signal() && ceil_now_ns() - *from_ns > AFTER_SIGNAL_NS)
+	if (ceil_cancel_signal() && waited_ns > AFTER_SIGNAL_NS)
 		return ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d",
 		                 ceil_cancel_signal());
+	if (f->mpi->lost && waited_ns > AFTER_LOSS_NS)
+		return ceil_fail(err, CEIL_E_DEVICE,
+		                 "rank 0 had not taken all rows after a rank did not come");
 	return CEIL_OK;
 }
 
 enum ceil_status ceil_ranks_finish(struct ceil_ranks *r, bool bad, struct ceil_error *err)
 {
-	uint64_t from_ns = ceil_now_ns();
+	struct flushing f = {.mpi = r->mpi, .from_ns = ceil_now_ns()};
 	enum ceil_status st;
 
 	if (!r->mpi)
@@ -409,5 +430,5 @@ enum ceil_status ceil_ranks_finish(struct ceil_ranks *r, bool bad, struct ceil_e
 	if (ceil_ranks_leads(r))
 		return wait_for_rows(r, err);
 	st = send_end(r, bad, err);
-	return st == CEIL_OK ? r->mpi->api->flush(&r->mpi->world, flush_idle, &from_ns, err) : st;
+	return st == CEIL_OK ? r->mpi->api->flush(&r->mpi->world, flush_idle, &f, err) : st;
 }

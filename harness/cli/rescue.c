@@ -1,4 +1,5 @@
-/* Saves what was measured when rank 0 waits for a rank that is gone, in a call that cannot end. */
+/* Saves what was measured when a rank is gone or hangs, and others wait in a call without an end.
+ */
 #include "harness/cli/rescue.h"
 
 #include "harness/base/cancel.h"
@@ -24,22 +25,23 @@ static void *watch(void *arg)
 
 		if (ceil_cancel_signal() && signal_ns == 0)
 			signal_ns = now_ns;
-		if (signal_ns && now_ns - signal_ns > PATIENCE_NS)
+		if (r->plan.after_signal && signal_ns && now_ns - signal_ns > PATIENCE_NS)
+			break;
+		if (r->plan.stuck(r->plan.user))
 			break;
 		ceil_sleep_ns(LOOK_NS);
 	}
 	if (!atomic_compare_exchange_strong(&r->state, &running, SAVING))
 		return NULL;
-	const int status = r->save(r->user);
+	const int status = r->plan.save(r->plan.user);
 
 	fflush(NULL);
 	_exit(status);
 }
 
-void ceil_rescue_begin(struct ceil_rescue *r, int (*save)(void *user), void *user)
+void ceil_rescue_begin(struct ceil_rescue *r, const struct ceil_rescue_plan *plan)
 {
-	r->save = save;
-	r->user = user;
+	r->plan = *plan;
 	/* Without a thread the launcher's force is all there is: .partial files stay. */
 	r->watching = pthread_create(&r->thread, NULL, watch, r) == 0;
 }

@@ -262,22 +262,65 @@ static void add_libraries(const struct ceil_session *s, json_t *info)
 	}
 }
 
-/* Of a run whose ranks wait for one that is gone; the exit status. */
+/* Of a run whose ranks wait for one that is gone, or hangs; the exit status. */
 static int save_files(void *user)
 {
 	struct ceil_session *s = user;
 	struct ceil_error err = {CEIL_OK, ""};
-	const int status = 128 + ceil_cancel_signal();
+	const int signal = ceil_cancel_signal();
+	const int status = signal ? 128 + signal : CEIL_EXIT_BAD;
 
-	fprintf(stderr,
-	        "\ngpuceil: stopped by signal %d while ranks waited for each other: one of them "
-	        "may "
-	        "be gone; what was measured is in %s\n",
-	        ceil_cancel_signal(), ceil_run_folder(s->run));
+	fputs("\ngpuceil: ", stderr);
+	if (signal)
+		fprintf(stderr, "stopped by signal %d while ranks waited for each other: ", signal);
+	else
+		fputs("ranks wait in a collective of MPI that does not end: ", stderr);
+	fprintf(stderr, "one of them may be gone; what was measured is in %s\n",
+	        ceil_run_folder(s->run));
 	ceil_info_finish(s->info, status, (double)NAN);
 	if (ceil_run_close(s->run, &err) != CEIL_OK)
 		fprintf(stderr, "gpuceil: %s\n", err.text);
 	return status;
+}
+
+static bool is_stuck(void *user)
+{
+	const struct ceil_session *s = user;
+
+	return ceil_mpi_stuck(s->ranks.mpi, /* spare_ns= */ 0);
+}
+
+/* The launcher ends a run that a rank leaves like this: rank 0 has had time to write its files. */
+static bool is_long_stuck(void *user)
+{
+	const struct ceil_session *s = user;
+
+	return ceil_mpi_stuck(s->ranks.mpi, 2 * (uint64_t)CEIL_NS_PER_S);
+}
+
+static int leave(void *user)
+{
+	const struct ceil_session *s = user;
+
+	fprintf(stderr,
+	        "gpuceil: rank %u waits in a collective of MPI that does not end: another rank may "
+	        "be gone\n",
+	        s->ranks.mpi->world.rank);
+	return CEIL_EXIT_BAD;
+}
+
+static void begin_rescue(struct ceil_session *s)
+{
+	const bool leads = ceil_ranks_leads(&s->ranks);
+	const struct ceil_rescue_plan plan = {
+		.after_signal = leads,
+		.stuck = leads ? is_stuck : is_long_stuck,
+		.save = leads ? save_files : leave,
+		.user = s,
+	};
+
+	if (s->ranks.mpi)
+		ceil_rescue_begin(&s->rescue, &plan);
 }
 
 /* The folder of an MPI run is one, so it has no rank in its name. */
@@ -318,13 +361,15 @@ static int run_session(struct ceil_session *s, const struct ceil_filter *f,
 		st = ceil_session_open_lanes(s, f, err);
 	if (st == CEIL_OK && leads)
 		st = ceil_monitor_watch(&s->monitor, s->lanes, s->lane_count, s->run, s->info, err);
+	/* Ranks that measure would wait for one that does not. */
+	if (s->ranks.mpi)
+		st = ceil_team_agree(&s->ranks.mpi->team, st, err);
 	for (size_t i = 0; i < s->lane_count; i++)
 		ceil_info_add_lane(s->info, &s->lanes[i]);
 	add_libraries(s, s->info);
 	ceil_session_keep_peaks(s);
 	announce(s, talk);
-	if (s->ranks.mpi && leads)
-		ceil_rescue_begin(&s->rescue, save_files, s);
+	begin_rescue(s);
 	ceil_screen_open(&s->screen, leads && isatty(STDERR_FILENO) ? stderr : talk);
 	if (st == CEIL_OK)
 		st = measure(s, &hung, err);

@@ -97,13 +97,49 @@ static enum ceil_status mpi_gather(struct ceil_team *t, const void *mine, void *
 {
 	struct ceil_mpi *mpi = (struct ceil_mpi *)t;
 	struct waiting w = {.mpi = mpi, .from_ns = ceil_now_ns(), .timeout_ns = timeout_ns};
+	enum ceil_status st;
 
-	return mpi->api->gather(mine, ret_all, bytes, give_up, &w, err);
+	if (mpi->lost && ceil_cancel_signal())
+		return ceil_fail(err, CEIL_E_CANCELLED, "stopped by signal %d",
+		                 ceil_cancel_signal());
+	if (mpi->lost)
+		return ceil_fail(err, CEIL_E_DEVICE, "another rank did not come before");
+	st = mpi->api->gather(mine, ret_all, bytes, give_up, &w, err);
+	mpi->lost = st != CEIL_OK;
+	return st;
 }
 
 struct ceil_mpi *ceil_mpi_of(struct ceil_team *team)
 {
 	return team && team->gather == mpi_gather ? (struct ceil_mpi *)team : NULL;
+}
+
+/* ---- a call that MPI cannot call off */
+
+enum ceil_status ceil_mpi_all_reduce(struct ceil_mpi *mpi, const void *send, void *recv,
+                                     uint64_t count, enum ceil_dtype dtype, bool max,
+                                     uint64_t limit_ns, struct ceil_error *err)
+{
+	enum ceil_status st;
+
+	/* Its time is measured: a count costs less than a look at the clock. */
+	atomic_store_explicit(&mpi->limit_ns, limit_ns, memory_order_relaxed);
+	atomic_fetch_add_explicit(&mpi->calls, 1, memory_order_release);
+	st = mpi->api->all_reduce(send, recv, count, dtype, max, err);
+	atomic_fetch_add_explicit(&mpi->calls, 1, memory_order_release);
+	return st;
+}
+
+bool ceil_mpi_stuck(struct ceil_mpi *mpi, uint64_t spare_ns)
+{
+	const unsigned long calls = atomic_load(&mpi->calls);
+	const uint64_t now_ns = ceil_now_ns();
+
+	if (calls % 2 == 0 || calls != mpi->seen_calls) {
+		mpi->seen_calls = calls;
+		mpi->seen_ns = now_ns;
+	}
+	return now_ns - mpi->seen_ns > atomic_load(&mpi->limit_ns) + spare_ns;
 }
 
 /* ---- opening */

@@ -7,6 +7,7 @@
 #include "harness/device/mpi_api.h"
 #include "harness/device/team.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,6 +20,13 @@ struct ceil_mpi {
 	/* Called while this process waits for others: rank 0 takes in rows. May be NULL. */
 	void (*idle)(void *user);
 	void *idle_user;
+	/* A rank did not come: what it may still send belongs to a decision that is over. */
+	bool lost;
+	/* For the thread that ceil_mpi_stuck is called from. */
+	atomic_ulong calls; /* odd inside of one that MPI cannot call off */
+	_Atomic uint64_t limit_ns;
+	unsigned long seen_calls;
+	uint64_t seen_ns;
 };
 
 /* ceil_mpi_plugin_path - where the plug-in is looked for. Return: whether it is there. */
@@ -40,6 +48,21 @@ void ceil_mpi_abort(struct ceil_mpi *mpi, int exit_status);
 
 /* ceil_mpi_of - the MPI behind a team, or NULL if its members are threads. */
 struct ceil_mpi *ceil_mpi_of(struct ceil_team *team);
+
+/*
+ * ceil_mpi_all_reduce - as the plug-in's, which blocks: if a rank hangs, only ending the process
+ * ends it.
+ * @limit_ns: after which ceil_mpi_stuck says so.
+ */
+CEIL_MUST_CHECK enum ceil_status ceil_mpi_all_reduce(struct ceil_mpi *mpi, const void *send,
+                                                     void *recv, uint64_t count,
+                                                     enum ceil_dtype dtype, bool max,
+                                                     uint64_t limit_ns, struct ceil_error *err);
+/*
+ * ceil_mpi_stuck - whether a call has not come back for longer than its limit and spare_ns. For one
+ * thread beside the calling one, which looks again and again: time counts from its first look.
+ */
+bool ceil_mpi_stuck(struct ceil_mpi *mpi, uint64_t spare_ns);
 
 /* What a launcher tells each task by environment variables. */
 struct ceil_launcher {
