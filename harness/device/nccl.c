@@ -237,19 +237,21 @@ static enum ceil_status join_opening(struct opening *o, pthread_t thread, uint64
                                      struct ceil_error *err)
 {
 	struct timespec until;
-	bool done;
+	bool abandoned = false;
 
 	(void)clock_gettime(CLOCK_REALTIME, &until); /* cannot fail */
 	until.tv_sec += (time_t)(timeout_ns / CEIL_NS_PER_S) + 1;
-	if (pthread_timedjoin_np(thread, NULL, &until) == 0)
+	if (pthread_timedjoin_np(thread, NULL, &until) != 0) {
+		pthread_mutex_lock(&o->lock);
+		o->abandoned = !o->done;
+		abandoned = o->abandoned;
+		pthread_mutex_unlock(&o->lock);
+		if (!abandoned)
+			(void)pthread_join(thread, NULL); /* it is at its end */
+	}
+	if (!abandoned)
 		return o->status == CEIL_OK ? CEIL_OK
 		                            : ceil_fail(err, o->status, "%s", o->err.text);
-	pthread_mutex_lock(&o->lock);
-	done = o->done;
-	o->abandoned = !done;
-	pthread_mutex_unlock(&o->lock);
-	if (done)
-		return pthread_join(thread, NULL) == 0 ? o->status : CEIL_E_DEVICE;
 	(void)pthread_detach(thread); /* it ends with the process */
 	return ceil_fail(err, CEIL_E_TIMEOUT,
 	                 "ncclCommInitRank: the other ranks did not come within %.3g s",
