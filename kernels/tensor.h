@@ -30,8 +30,9 @@ enum {
 /*
  * ceil_tensor_wgmma_<type> - A and B in shared memory, C in registers: wgmma m64n256, compute
  * capability 9.0 alone. ceil_tensor_mma_<type> - all in registers: mma.sync; bf16, tf32, fp64 from
- * 8.0, e4m3 from 8.9. One launch on stream 0; the type is of A and B, C is int32 for int8, fp16
- * for fp16_acc16, fp64 for fp64, else fp32.
+ * 8.0, e4m3 from 8.9 (right from 9.0 to 11.x too, but there the compiler makes a few products of
+ * fp16 of it). One launch on stream 0; the type is of A and B, C is int32 for int8, fp16 for
+ * fp16_acc16, fp64 for fp64, else fp32.
  * Every block (wgmma) or warp (mma) reads A at buf[0] and B at buf[1], does l->iters turns, then
  * adds A B once more, and writes C, row-major, to its place in buf[2]: tiles lie block by block,
  * in a block warp by warp.

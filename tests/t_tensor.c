@@ -100,12 +100,37 @@ static void test_check(void)
 	}
 }
 
+/* The compiler makes products of fp16 of it where wgmma or tcgen05 would be meant. */
+static void test_e4m3_without_instruction(void)
+{
+	static const struct {
+		int cc;
+		bool mma;
+	} parts[] = {{89, true}, {90, false}, {100, false}, {103, false}, {120, true}};
+	const struct ceil_case cas = {.name = "test", .axis = {3}};
+	struct ceil_point p = {.bench = bench, .cas = &cas};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct ceil_device_props d = bed_h200;
+
+		d.cc_major = parts[i].cc / 10;
+		d.cc_minor = parts[i].cc % 10;
+		p.variant = bed_variant(bench, "mma.e4m3");
+		is_int(bench->applies(&p, &d), parts[i].mma, "mma.sync has e4m3");
+		p.variant = bed_variant(bench, "mma.int8");
+		ok(bench->applies(&p, &d), "and int8");
+	}
+	p.variant = bed_variant(bench, "wgmma.e4m3");
+	ok(bench->applies(&p, &bed_h200), "wgmma has e4m3");
+}
+
 int main(void)
 {
 	static const char *const prefixes[] = {"tensor.", NULL};
 
 	bed_lint(bench, prefixes);
 	test_regimes();
+	test_e4m3_without_instruction();
 	test_shape_and_work();
 	test_check();
 	return done_testing();
