@@ -118,6 +118,9 @@ export GPUCEIL_LIB_NVML=/nowhere CUDA_VISIBLE_DEVICES=
 call list benches ceilings
 has "$out" "dram" "two lists in one call"
 has "$out" "host.dram.copy" "the second of them"
+call list ceilings
+is "$out" "$(cat "$root/tests/golden/ceilings.txt")" \
+	"the names that scripts ask for; a new one goes into tests/golden, a rename bumps format_version"
 call list variants
 has "$out" "host" "variants of the host"
 call list columns
