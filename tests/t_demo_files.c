@@ -61,11 +61,36 @@ static void play(struct ceil_demo_view *view, struct ceil_demo_files *f, const c
 		ok(false, "%s: %s", scenario, err.text);
 }
 
+/*
+ * Lines in the path of a plot's first curve: one is its sample in the key. -1: nothing drawn in
+ * gnuplot's first colour.
+ */
+static int lines_of_first_curve(const char *name)
+{
+	static char text[1 << 18];
+	char path[640];
+	const char *at, *end;
+	int lines = 0;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "r");
+	if (!f)
+		return -1;
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	(void)fclose(f);
+	at = strstr(text, "<path stroke='rgb(148,   0, 211)'");
+	end = at ? strstr(at, "/>") : NULL;
+	for (; at && at < end; at++)
+		lines += at[0] == ' ' && at[1] == 'L';
+	return end ? lines : -1;
+}
+
 static void test_whole(void)
 {
-	static const char *const names[] = {"idle",         "sms.1",        "sms.4",
-	                                    "sms.all",      "storm.1us.x1", "storm.10us.x1",
-	                                    "storm.1ms.x8", "gemm_size.64"};
+	static const char *const names[] = {"idle",          "sms.1",        "sms.4",
+	                                    "sms.all",       "storm.1us.x1", "storm.1us.x8",
+	                                    "storm.10us.x1", "gemm_size.64"};
 	struct ceil_demo_view view = {0};
 	struct ceil_demo_files *f = NULL;
 	struct ceil_error err = {CEIL_OK, ""};
@@ -81,11 +106,15 @@ static void test_whole(void)
 	ok(is_there("utilization-sms.gp"), "three points make a plot");
 	ok(is_there("utilization-storm.gp"), "of the storm too");
 	ok(!is_there("utilization-gemm.gp"), "one point makes none");
-	if (access("/usr/bin/gnuplot", X_OK) == 0)
+	if (access("/usr/bin/gnuplot", X_OK) == 0) {
 		ok(is_there("utilization-sms.svg") && is_there("utilization-storm.svg"),
 		   "drawn by gnuplot");
-	else
+		is_int(lines_of_first_curve("utilization-sms.svg"), 3, "three points, two lines");
+		is_int(lines_of_first_curve("utilization-storm.svg"), 2,
+		       "two points of a stream are joined past another's");
+	} else {
 		skip("drawn by gnuplot", "gnuplot is not installed");
+	}
 	ceil_demo_view_done(&view);
 	is_int(ceil_demo_files_open(NULL, folder, &f, &err), CEIL_E_USAGE, "nothing measured");
 	has_text(err.text, "is there already", "is ever overwritten");

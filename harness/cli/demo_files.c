@@ -153,13 +153,14 @@ static const struct plot plots[] = {
 	{"utilization-storm", "storm.",
          "set xlabel 'duration of a kernel, us'\nset logscale x\nset ylabel '%'\nset yrange "
          "[0:105]\nset y2label 'launches per second'\nset logscale y2\nset y2tics\nset ytics "
-         "nomirror\nset key left bottom\n",
-         "plot for [s in '1 2 4 8'] $data using 1:($2 == s+0 ? $5 : 1/0) with linespoints lw 2 "
-         "title 'SM-active, '.s.' streams', \\\n"
-         "     $data using 1:($2 == 1 ? $4 : 1/0) with linespoints lw 2 dt 2 title 'GPU-Util, 1 "
-         "stream', \\\n"
-         "     $data using 1:($2 == 1 ? $3 : 1/0) axes x1y2 with linespoints lw 1 dt 3 title "
-         "'launches/s, 1 stream'\n",
+         "nomirror\nset key below\nset bmargin 8\nset datafile missing NaN\n",
+         "curve(v, s) = int(column(2)) == s ? v : NaN\n"
+         "plot for [s in '1 2 4 8'] $data using 1:(curve($5, s+0)) with linespoints lw 2 "
+         "title 'SM-active, streams: '.s, \\\n"
+         "     $data using 1:(curve($4, 1)) with linespoints lw 2 dt 2 title "
+         "'GPU-Util, streams: 1', \\\n"
+         "     for [s in '1 8'] $data using 1:(curve($3, s+0)) axes x1y2 with linespoints "
+         "lw 1 dt 3 title 'launches/s, streams: '.s\n",
          storm_columns},
 	{"utilization-gemm", "gemm_size.",
          "set xlabel 'n of a bf16 product of n x n matrices'\nset logscale x 2\nset ylabel "
