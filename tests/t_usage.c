@@ -179,6 +179,8 @@ static void test_rules(void)
 
 		ok(*r->name && *r->words && ceil_verdict_find(r->name) == r, "%s", r->name);
 		ok(strlen(r->name) < sizeof(((struct ceil_usage *)0)->verdict), "%s fits", r->name);
+		ok(strlen("= : ") + strlen(r->name) + strlen(r->words) <= 78,
+		   "%s: name and words fit a line of the screen", r->name);
 	}
 	ok(!ceil_verdict_find("nonsense"), "no other");
 }
