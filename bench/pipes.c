@@ -71,8 +71,8 @@ static void chain_ex2(const struct ceil_pipes_data *d, double *x)
 }
 
 static const struct ceil_pipes_operation operations[] = {
-	/* name, operations an instruction, steps of a launch (whole turns of every kernel), steps
-         * after them, chain */
+	/* name, operations an instruction, steps of a launch for eight values (whole turns of every
+         * kernel), steps after them, chain */
 	{"fma", 2.0, 171 * 768, 1, chain_fma},
 	{"mad", 2.0, 65536, 0, chain_mad},
 	{"add", 1.0, 65536, 0, chain_add},
@@ -98,6 +98,11 @@ static uint64_t lanes_of(const struct ceil_variant *v)
 	return ceil_dtype_info(v->types.a)->bits == 16 ? 2 : 1;
 }
 
+uint64_t ceil_pipes_values_of(const struct ceil_variant *v)
+{
+	return lanes_of(v) == 2 ? CEIL_PIPES_VALUES_16_BITS : CEIL_PIPES_VALUES;
+}
+
 /* ---- shape and work */
 
 static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t elements)
@@ -117,8 +122,9 @@ static enum ceil_status pipes_shape(const struct ceil_point *p, const struct cei
                                     struct ceil_error *err)
 {
 	const struct ceil_variant *v = p->variant;
-	const uint64_t steps =
-		p->cas->axis[0] ? p->cas->axis[0] : ceil_pipes_operation_of(v)->steps;
+	const uint64_t values = ceil_pipes_values_of(v);
+	const uint64_t own = ceil_pipes_operation_of(v)->steps * CEIL_PIPES_VALUES / values;
+	const uint64_t steps = p->cas->axis[0] ? p->cas->axis[0] : own;
 	const uint64_t elements = v->threads * lanes_of(v);
 
 	if (steps % v->per_thread != 0 || steps / v->per_thread > UINT32_MAX)
@@ -130,9 +136,9 @@ static enum ceil_status pipes_shape(const struct ceil_point *p, const struct cei
 	ret_l->threads = v->threads;
 	ret_l->blocks = (uint32_t)d->sm_count * v->blocks_per_sm;
 	ret_buf[CEIL_PIPES_CONSTANTS] = buffer_of(CEIL_INPUT, v->types.a, elements);
-	ret_buf[CEIL_PIPES_IN] = buffer_of(CEIL_INPUT, v->types.a, CEIL_PIPES_VALUES * elements);
+	ret_buf[CEIL_PIPES_IN] = buffer_of(CEIL_INPUT, v->types.a, values * elements);
 	ret_buf[CEIL_PIPES_OUT] =
-		buffer_of(CEIL_OUTPUT, v->types.out, CEIL_PIPES_VALUES * elements * ret_l->blocks);
+		buffer_of(CEIL_OUTPUT, v->types.out, values * elements * ret_l->blocks);
 	return CEIL_OK;
 }
 
@@ -141,7 +147,7 @@ void ceil_pipes_work(const struct ceil_point *p, const struct ceil_launch *l,
 {
 	const struct ceil_variant *v = p->variant;
 	const struct ceil_pipes_operation *op = ceil_pipes_operation_of(v);
-	const double values = (double)CEIL_PIPES_VALUES * (double)lanes_of(v) * l->threads;
+	const double values = (double)(ceil_pipes_values_of(v) * lanes_of(v)) * l->threads;
 	const double bytes = values * ceil_dtype_info(v->types.a)->bits / 8.0;
 
 	*ret_w = (struct ceil_work){
@@ -179,7 +185,7 @@ static uint64_t hash_of_pair(const struct ceil_point *p, const struct ceil_launc
 	for (uint64_t k = 0; k < 2; k++)
 		hash += ceil_check_repeated(ceil_encode(p->variant->types.out, x[k]),
 		                            (2 * pair + k) * elements + i,
-		                            CEIL_PIPES_VALUES * elements, l->blocks);
+		                            ceil_pipes_values_of(p->variant) * elements, l->blocks);
 	return hash;
 }
 
@@ -191,7 +197,7 @@ enum ceil_status ceil_pipes_check(const struct ceil_point *p, struct ceil_device
 	const uint64_t elements = l->threads * lanes_of(p->variant);
 	uint64_t want = 0;
 
-	for (uint64_t pair = 0; pair < CEIL_PIPES_VALUES / 2; pair++) {
+	for (uint64_t pair = 0; pair < ceil_pipes_values_of(p->variant) / 2; pair++) {
 		for (uint64_t i = 0; i < elements; i++)
 			want += hash_of_pair(p, l, seed, pair, i);
 	}
@@ -201,7 +207,7 @@ enum ceil_status ceil_pipes_check(const struct ceil_point *p, struct ceil_device
 /* ---- tables */
 
 static const struct ceil_axis axes[] = {
-	{"steps", "", "one instruction to each of eight values a thread; 0: milliseconds of them"},
+	{"steps", "", "one instruction to each value of a thread; 0: milliseconds of them"},
 };
 
 static const struct ceil_case cases[] = {
@@ -242,14 +248,12 @@ static const struct ceil_variant variants[] = {
 	FMA(fp32, CEIL_FP32, "fma.fp32", 0, true, 192, 256, 4, F32),
 	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 128, 256, 4, F32),
 	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 64, 256, 4, F32),
-	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 256, 256, 4, F32),
-	FMA(fp32, CEIL_FP32, "fma.fp32", 0, false, 192, 256, 8, F32),
 	FMA(fp64, CEIL_FP64, "fma.fp64", 0, true, 128, 256, 4, F64),
 	FMA(fp64, CEIL_FP64, "fma.fp64", 0, false, 64, 256, 4, F64),
-	FMA(fp16, CEIL_FP16, "fma.fp16x2", 0, true, 192, 256, 4, F16),
-	FMA(fp16, CEIL_FP16, "fma.fp16x2", 0, false, 128, 256, 4, F16),
-	FMA(bf16, CEIL_BF16, "fma.bf16x2", 80, false, 192, 256, 4, B16),
-	FMA(bf16, CEIL_BF16, "fma.bf16x2", 80, false, 128, 256, 4, B16),
+	FMA(fp16, CEIL_FP16, "fma.fp16x2", 0, true, 96, 256, 4, F16),
+	FMA(fp16, CEIL_FP16, "fma.fp16x2", 0, false, 64, 256, 4, F16),
+	FMA(bf16, CEIL_BF16, "fma.bf16x2", 80, false, 96, 256, 4, B16),
+	FMA(bf16, CEIL_BF16, "fma.bf16x2", 80, false, 64, 256, 4, B16),
 	INTEGER(mad, "int.mad", "32-bit multiply-adds: two operations each"),
 	INTEGER(add, "int.add", "32-bit additions: one operation each"),
 	{FORM(ex2, fp32, 64, 256, 4), .doc = "2^x and its inverse, in turn", .ceiling = "sfu.ex2",
@@ -259,11 +263,10 @@ static const struct ceil_variant variants[] = {
 const struct ceil_bench ceil_pipes_bench = {
 	.name = "pipes",
 	.summary = "what the vector pipes issue: multiply-adds, integers, special functions",
-	.doc = "Every thread keeps eight values in registers and does one instruction to them "
-	       "again "
-	       "and again, in an unrolled loop; nothing goes to memory but the end. The value "
-	       "counts "
-	       "two operations for a multiply-add, one for an addition or a special function.",
+	.doc = "Every thread keeps eight values in registers (sixteen of 16-bit pairs) and does "
+	       "one instruction to them again and again, in an unrolled loop; nothing goes to "
+	       "memory but the end. The value counts two operations for a multiply-add, one for "
+	       "an addition or a special function.",
 	.source = "SASS of the kernels: one FFMA, DFMA, HFMA2, IMAD, IADD3 or MUFU for each",
 	.variants = variants,
 	.variant_count = sizeof(variants) / sizeof(variants[0]),

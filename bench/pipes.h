@@ -41,6 +41,10 @@ CEIL_MUST_CHECK enum ceil_status ceil_pipes_check(const struct ceil_point *p,
                                                   const struct ceil_buffer buf[CEIL_MAX_BUFS],
                                                   uint64_t seed, struct ceil_error *err);
 
+/* ceil_pipes_values_of - values that each thread of the variant keeps, 2p and 2p + 1 being a pair.
+ */
+uint64_t ceil_pipes_values_of(const struct ceil_variant *v);
+
 /* ceil_pipes_operation_of - by the first word of the variant's name, or NULL. */
 const struct ceil_pipes_operation *ceil_pipes_operation_of(const struct ceil_variant *v);
 

@@ -11,9 +11,13 @@ namespace
 {
 
 constexpr uint32_t MAX_THREADS = 1024;
-constexpr int VALUES = CEIL_PIPES_VALUES;
 
 #include "kernels/affine.inc"
+
+/* How many values a thread has. */
+template <class V> constexpr int VALUES = CEIL_PIPES_VALUES;
+template <> constexpr int VALUES<__half2> = CEIL_PIPES_VALUES_16_BITS;
+template <> constexpr int VALUES<__nv_bfloat162> = CEIL_PIPES_VALUES_16_BITS;
 
 /* ---- Operations: begin with a value, do a step to all of them. */
 
@@ -28,7 +32,7 @@ template <class Affine> struct fma_op : Affine {
 	{
 		return x;
 	}
-	__device__ void all(vector (&x)[VALUES], bool odd) const
+	__device__ void all(vector (&x)[VALUES<vector>], bool odd) const
 	{
 #pragma unroll
 		for (vector &v : x)
@@ -53,13 +57,13 @@ struct mad_int32 {
 	{
 		return x;
 	}
-	__device__ void all(uint32_t (&x)[VALUES], bool) const
+	__device__ void all(uint32_t (&x)[VALUES<uint32_t>], bool) const
 	{
 #pragma unroll
-		for (int v = 0; v < VALUES; v += 2)
+		for (int v = 0; v < VALUES<uint32_t>; v += 2)
 			x[v] += a * x[v + 1];
 #pragma unroll
-		for (int v = 0; v < VALUES; v += 2)
+		for (int v = 0; v < VALUES<uint32_t>; v += 2)
 			x[v + 1] += a * x[v];
 	}
 };
@@ -75,13 +79,13 @@ struct add_int32 {
 	{
 		return x;
 	}
-	__device__ void all(uint32_t (&x)[VALUES], bool) const
+	__device__ void all(uint32_t (&x)[VALUES<uint32_t>], bool) const
 	{
 #pragma unroll
-		for (int v = 0; v < VALUES; v += 2)
+		for (int v = 0; v < VALUES<uint32_t>; v += 2)
 			x[v] += x[v + 1];
 #pragma unroll
-		for (int v = 0; v < VALUES; v += 2)
+		for (int v = 0; v < VALUES<uint32_t>; v += 2)
 			x[v + 1] += x[v];
 	}
 };
@@ -97,7 +101,7 @@ struct ex2_fp32 {
 	{
 		return x == rintf(x) ? fabsf(x) : x;
 	}
-	__device__ void all(float (&x)[VALUES], bool odd) const
+	__device__ void all(float (&x)[VALUES<float>], bool odd) const
 	{
 #pragma unroll
 		for (float &v : x) {
@@ -118,10 +122,10 @@ __global__ void __launch_bounds__(MAX_THREADS)
 {
 	const uint32_t t = threadIdx.x, threads = blockDim.x;
 	const Op op(constants[t]);
-	V x[VALUES];
+	V x[VALUES<V>];
 
 #pragma unroll
-	for (int v = 0; v < VALUES; v++)
+	for (int v = 0; v < VALUES<V>; v++)
 		x[v] = Op::begin(in[v * threads + t]);
 #pragma unroll 1
 	for (uint32_t i = 0; i < turns; i++) {
@@ -131,9 +135,9 @@ __global__ void __launch_bounds__(MAX_THREADS)
 	}
 	if (Op::extra_step)
 		op.all(x, false);
-	out += (uint64_t)blockIdx.x * VALUES * threads;
+	out += (uint64_t)blockIdx.x * VALUES<V> * threads;
 #pragma unroll
-	for (int v = 0; v < VALUES; v++)
+	for (int v = 0; v < VALUES<V>; v++)
 		out[v * threads + t] = x[v];
 }
 

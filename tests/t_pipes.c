@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "harness/base/dtype.h"
-#include "kernels/pipes.h"
 #include "tests/bench_bed.h"
 #include "tests/tap.h"
 
@@ -22,6 +21,9 @@ static void test_shape(void)
 	       "fp32");
 	is_u64(l.blocks, 528, "four blocks an SM");
 	is_u64(l.iters, 1026, "131328 steps in turns of 128");
+	is_int(bed_shape(bench, "fma.bf16.s96.t256.sm4", own, 1, &bed_h200, &l, &err), CEIL_OK,
+	       "bf16");
+	is_u64(l.n, 65664, "half as many steps, of twice the values");
 	is_int(bed_shape(bench, "fma.fp32.s128.t256.sm4", odd, 1, &bed_h200, &l, &err),
 	       CEIL_E_USAGE, "a user's steps are whole turns");
 	has_text(err.text, "128", "and the error says of how many");
@@ -34,11 +36,11 @@ static void test_work(void)
 		const char *name;
 		double flops;
 	} want[] = {
-		/* 1024 steps, or one more, x 8 values x 256 threads x 8 blocks x lanes x operations
-	         */
+		/* 1024 steps, or one more, x 8 values (16 of 16 bits) x 256 threads x 8 blocks x
+	         * lanes x operations */
 		{"fma.fp32.s128.t256.sm4", 2.0 * 1025 * 16384},
 		{"fma.fp64.s64.t256.sm4", 2.0 * 1025 * 16384},
-		{"fma.fp16.s128.t256.sm4", 4.0 * 1025 * 16384},
+		{"fma.fp16.s64.t256.sm4", 4.0 * 1025 * 32768},
 		{"mad.int32.s128.t256.sm4", 2.0 * 1024 * 16384},
 		{"add.int32.s128.t256.sm4", 1.0 * 1024 * 16384},
 		{"ex2.fp32.s64.t256.sm4", 1.0 * 1025 * 16384},
@@ -103,17 +105,17 @@ static void emulate(struct bench_bed *bed, emulate_fn one)
 {
 	const uint64_t lanes = ceil_dtype_info(bed->p.variant->types.a)->bits == 16 ? 2 : 1;
 	const uint64_t count = bed->l.threads * lanes;
+	const uint64_t values = lanes == 2 ? 16 : 8;
 
-	for (uint64_t k = 0; k < CEIL_PIPES_VALUES / 2 * count; k++) {
+	for (uint64_t k = 0; k < values / 2 * count; k++) {
 		const uint64_t at = k / count * 2 * count + k % count; /* in the first of a pair */
 		double x[2] = {bed_value(bed, CEIL_PIPES_IN, at),
 		               bed_value(bed, CEIL_PIPES_IN, at + count)};
 
 		one(bed, bed_value(bed, CEIL_PIPES_CONSTANTS, at % count), x);
 		for (uint64_t b = 0; b < bed->l.blocks; b++) {
-			bed_store(bed, CEIL_PIPES_OUT, b * CEIL_PIPES_VALUES * count + at, x[0]);
-			bed_store(bed, CEIL_PIPES_OUT, b * CEIL_PIPES_VALUES * count + at + count,
-			          x[1]);
+			bed_store(bed, CEIL_PIPES_OUT, b * values * count + at, x[0]);
+			bed_store(bed, CEIL_PIPES_OUT, b * values * count + at + count, x[1]);
 		}
 	}
 }
@@ -126,8 +128,8 @@ static void test_check(void)
 	} cases[] = {
 		{"fma.fp32.s128.t256.sm4", emulate_fma},
 		{"fma.fp64.s64.t256.sm4", emulate_fma},
-		{"fma.fp16.s128.t256.sm4", emulate_fma},
-		{"fma.bf16.s128.t256.sm4", emulate_fma},
+		{"fma.fp16.s64.t256.sm4", emulate_fma},
+		{"fma.bf16.s64.t256.sm4", emulate_fma},
 		{"mad.int32.s128.t256.sm4", emulate_integers},
 		{"add.int32.s128.t256.sm4", emulate_integers},
 		{"ex2.fp32.s64.t256.sm4", emulate_ex2},
