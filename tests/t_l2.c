@@ -24,7 +24,7 @@ static void test_shape(void)
 
 	is_int(bed_shape(bench, "read.x8.t256.sm2", quarter, 2, &bed_h200, &l, &err), CEIL_OK,
 	       "a quarter");
-	is_u64(l.n, 8 * MIB, "of 60 MiB, cut to a power of two");
+	is_u64(l.n, 264 * 32768, "of 60 MiB, cut to what all blocks read at a time");
 	is_u64(l.blocks, 264, "two blocks an SM");
 	is_u64(l.iters, 1986, "16 GiB by 264 blocks of 32 KiB at a time, rounded up");
 	is_int(bed_shape(bench, "curve.x8.t256.sm8", sixteen, 1, &bed_h200, &l, &err), CEIL_OK,
@@ -56,10 +56,34 @@ static bool applies(const char *variant, uint64_t bytes, uint64_t share, bool ap
 	return bench->applies(&p, &bed_h200);
 }
 
+/* Where two SMs want one line, the L2 reads it once for both: no figure of the L2. */
+static void test_blocks_share_nothing(void)
+{
+	const uint64_t shares[] = {6, 3};
+
+	for (size_t i = 0; i < bench->variant_count; i++) {
+		const struct ceil_variant *v = &bench->variants[i];
+
+		for (size_t k = 0; !v->sweep && k < 2; k++) {
+			const uint64_t axis[] = {0, shares[k]};
+			const uint64_t group = (uint64_t)v->threads * v->per_thread * 16;
+			struct ceil_launch l;
+			struct ceil_error err;
+
+			if (!applies(v->name, 0, shares[k], false))
+				continue;
+			is_int(bed_shape(bench, v->name, axis, 2, &bed_h200, &l, &err), CEIL_OK,
+			       v->name);
+			ok(l.n > 0 && l.n <= 60 * MIB / shares[k], "fits its share of the cache");
+			is_u64(l.n % (l.blocks * group), 0, "and every block has its own part");
+		}
+	}
+}
+
 static void test_applies(void)
 {
 	ok(applies("read.x2.t512.sm2", 0, 4, false), "shares of the cache are for ceilings");
-	ok(!applies("read.x8.t256.sm2", 0, 4, false), "that are not less than is read at a time");
+	ok(!applies("read.x8.t256.sm2", 0, 8, false), "that are not less than is read at a time");
 	ok(!applies("read.x8.t256.sm2", MIB, 0, false), "sizes are not");
 	ok(applies("curve.x8.t256.sm8", MIB, 0, false), "sizes are for the curve");
 	ok(!applies("curve.x8.t256.sm8", 0, 4, false), "shares are not");
@@ -114,6 +138,7 @@ int main(void)
 
 	bed_lint(bench, prefixes);
 	test_shape();
+	test_blocks_share_nothing();
 	test_applies();
 	test_check_and_work("read.x8.t256.sm2", 3 * MIB, 5 * MIB);
 	test_check_and_work("read.x4.t512.sm1", 96 * 1024, 2 * MIB);
