@@ -16,13 +16,14 @@ if [ ! -x "$ncu" ]; then
 fi
 
 global=sm__sass_thread_inst_executed_op
-tensor=sm__ops_path_tensor_src
+tensor=sm__ops_path_tensor
 # test  kernels  variants  field of work  units of one count  counter
 cat >"$work/rules" <<E2
 t_dram      map_kernel|reduce_kernel ^(read|copy|scale|add|triad|dot) read 1 dram__bytes_read
 t_dram      map_kernel|reduce_kernel ^(write|copy|scale|add|triad) written 1 dram__bytes_write
 t_access    access_kernel            .                  read    32  l1tex__t_sectors_pipe_lsu_mem_global_op_ld
 t_l2        l2_kernel                .                  read    1   l1tex__m_xbar2l1tex_read_bytes
+t_l2        l2_kernel                .                  read    32  lts__t_sectors_srcunit_tex
 t_smem      read_kernel              ^shared            read    128 l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld
 t_smem      read_kernel              ^l1                read    32  l1tex__t_sectors_pipe_lsu_mem_global_op_ld
 t_latency   chase_kernel|chase_shared_kernel ^smem      items   1   smsp__inst_executed_op_shared_ld
@@ -37,12 +38,16 @@ t_pipes     pipe_kernel              ^ex2               flops   1   sm__thread_i
 t_roofline  roofline_kernel          fp32               flops   2   ${global}_ffma_pred_on
 t_roofline  roofline_kernel          bf16               flops   4   ${global}_hfma_pred_on
 t_roofline  roofline_kernel          .                  read    1   l1tex__m_xbar2l1tex_read_bytes
-t_tensor    mma_kernel               bf16               flops   1   ${tensor}_bf16_dst_fp32
-t_tensor    mma_kernel               fp16               flops   1   ${tensor}_fp16
-t_tensor    mma_kernel               tf32               flops   1   ${tensor}_tf32_dst_fp32
-t_tensor    mma_kernel               ^wgmma[.]e4m3      flops   1   ${tensor}_fp8
-t_tensor    mma_kernel               int8               flops   1   ${tensor}_int8
-t_tensor    mma_kernel               fp64               flops   1   ${tensor}_fp64
+t_tensor    (wg)?mma_kernel          ^wgmma[.]bf16      flops   1   ${tensor}_op_hgmma_src_bf16_dst_fp32
+t_tensor    (wg)?mma_kernel          ^mma[.]bf16        flops   1   ${tensor}_op_hmma_src_bf16_dst_fp32
+t_tensor    (wg)?mma_kernel          ^wgmma[.]fp16      flops   1   ${tensor}_op_hgmma_src_fp16
+t_tensor    (wg)?mma_kernel          ^mma[.]fp16        flops   1   ${tensor}_op_hmma_src_fp16
+t_tensor    (wg)?mma_kernel          ^wgmma[.]tf32      flops   1   ${tensor}_op_hgmma_src_tf32_dst_fp32
+t_tensor    (wg)?mma_kernel          ^mma[.]tf32        flops   1   ${tensor}_op_hmma_src_tf32_dst_fp32
+t_tensor    (wg)?mma_kernel          ^wgmma[.]e4m3      flops   1   ${tensor}_src_fp8
+t_tensor    (wg)?mma_kernel          ^wgmma[.]int8      flops   1   ${tensor}_op_igmma_src_int8
+t_tensor    (wg)?mma_kernel          ^mma[.]int8        flops   1   ${tensor}_op_imma_src_int8
+t_tensor    (wg)?mma_kernel          fp64               flops   1   ${tensor}_src_fp64
 E2
 
 # One line a variant and rule: verdict, test, variant, field, said, counted.
