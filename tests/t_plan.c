@@ -259,6 +259,36 @@ static void test_more(void)
 	ceil_plan_done(&plan);
 }
 
+/* One point cannot have three sustained rows, however many its variant would take. */
+static void test_final_prices(void)
+{
+	static const struct ceil_case extra[] = {{.name = "x", .axis = {1 << 10}},
+	                                         {.name = "y", .axis = {1 << 10}},
+	                                         {.name = "z", .axis = {1 << 10}}};
+	static const struct ceil_case_list list[] = {{"extra", "for tests", extra, 3}};
+	struct ceil_variant v = recorded_search_bench.variants[0];
+	struct ceil_bench bench = recorded_search_bench;
+	const struct ceil_bench *const benches[] = {&bench, NULL};
+	struct ceil_filter f = {.list = benches};
+	const struct ceil_device_props d = fake_props();
+	struct ceil_plan plan;
+
+	v.sustained_finalists = 3;
+	bench.variants = &v;
+	bench.more = list;
+	bench.more_count = 1;
+	ok(ceil_plan_make(&f, "recorded", &d, "", &plan, NULL) == CEIL_OK, "a plan");
+	const double one = plan.sustained_s;
+
+	is_close(ceil_plan_final_s(&plan, 0, CEIL_SUSTAINED), one, 1e-9, "of one point");
+	ceil_plan_done(&plan);
+	f.more = true;
+	ok(ceil_plan_make(&f, "recorded", &d, "", &plan, NULL) == CEIL_OK, "a plan");
+	is_int((long long)plan.count, 4, "of four points");
+	is_close(plan.sustained_s, 3.0 * one, 1e-9, "has the three rows of its variant");
+	ceil_plan_done(&plan);
+}
+
 static void test_sustained(void)
 {
 	const struct ceil_variant v = {.sustained_finalists = 3, .quick_sustained = 1};
@@ -284,6 +314,7 @@ int main(void)
 	test_competes();
 	test_own();
 	test_more();
+	test_final_prices();
 	test_sustained();
 	return done_testing();
 }

@@ -219,7 +219,7 @@ static void contest(struct ceil_lane_run *l, size_t first, enum ceil_regime regi
 		p.regime = regime;
 		ceil_lane_measure(l, &p, effort, c[measured].algorithm, &o[measured]);
 	}
-	ceil_lane_advance(l, ceil_plan_final_s(&l->in->plan, any->variant, regime));
+	ceil_lane_advance(l, ceil_plan_final_s(&l->in->plan, first, regime));
 	if (measured == 0)
 		absent_final(l, c[0].entry, regime, why.status, why.reason);
 	else

@@ -217,19 +217,35 @@ static double search_s(const struct ceil_point *p, const struct ceil_launch *l,
 	return 0.05 + 12.0 * fmax(one_s, 0.0005);
 }
 
-double ceil_plan_final_s(const struct ceil_plan *plan, const struct ceil_variant *v,
-                         enum ceil_regime regime)
+/* How many points run for the ceiling of entry first, at most max: a shape of the user's is alone.
+ */
+static unsigned finalists_of(const struct ceil_plan *plan, size_t first, unsigned max)
 {
+	unsigned n = 0;
+
+	for (size_t i = first; i < plan->count && n < max; i++)
+		n += plan->v[i].fate == CEIL_RUN &&
+		     ceil_point_competes(&plan->v[first].point, &plan->v[i].point);
+	return n;
+}
+
+double ceil_plan_final_s(const struct ceil_plan *plan, size_t first, enum ceil_regime regime)
+{
+	const struct ceil_variant *v = plan->v[first].point.variant;
+
 	switch (regime) {
 	case CEIL_SUSTAINED:
 		/* What such a row mostly takes on an H200: 3.2 to 4.0 s, 3.4 in the mean. */
-		return 3.5 * ceil_plan_sustained(plan, v);
+		return 3.5 * finalists_of(plan, first, ceil_plan_sustained(plan, v));
 	case CEIL_DUTY:
 		return v->burst_finalists ? 5.0 : 0.0;
 	default:
+		if (v->sweep)
+			return 0.0;
 		/* Seven finals of dram took 1.7 s there, twelve of latency 2.6, nine of
 		 * hostcopy 2.9. */
-		return v->sweep ? 0.0 : v->burst_finalists ? v->burst_finalists * 1.1 : 0.25;
+		return v->burst_finalists ? 1.1 * finalists_of(plan, first, v->burst_finalists)
+		                          : 0.25;
 	}
 }
 
@@ -406,7 +422,6 @@ static void price_plan(struct ceil_plan *plan, unsigned turns)
 	plan->sustained_s = 0.0;
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct ceil_entry *e = &plan->v[i];
-		const struct ceil_variant *v = e->point.variant;
 		const double times = turns_of(e, turns);
 		bool first = e->fate == CEIL_RUN;
 
@@ -417,10 +432,10 @@ static void price_plan(struct ceil_plan *plan, unsigned turns)
 		plan->price_s += e->fate == CEIL_RUN ? times * e->price_s : 0.0;
 		if (!first)
 			continue;
-		plan->price_s += times * ceil_plan_final_s(plan, v, CEIL_NOREGIME);
-		plan->sustained_s += times * ceil_plan_final_s(plan, v, CEIL_SUSTAINED);
+		plan->price_s += times * ceil_plan_final_s(plan, i, CEIL_NOREGIME);
+		plan->sustained_s += times * ceil_plan_final_s(plan, i, CEIL_SUSTAINED);
 		if (e->point.duty > 0.0)
-			plan->price_s += times * ceil_plan_final_s(plan, v, CEIL_DUTY);
+			plan->price_s += times * ceil_plan_final_s(plan, i, CEIL_DUTY);
 	}
 	plan->price_s += plan->sustained_s;
 }

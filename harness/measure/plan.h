@@ -73,9 +73,8 @@ void ceil_plan_fit(struct ceil_plan *plan, double budget_s, unsigned turns);
 /* ceil_plan_sustained - how many points of a variant's ceiling run sustained under this plan. */
 unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_variant *v);
 
-/* ceil_plan_final_s - about how long the finals of a variant's ceiling take in a regime. */
-double ceil_plan_final_s(const struct ceil_plan *plan, const struct ceil_variant *v,
-                         enum ceil_regime regime);
+/* ceil_plan_final_s - about how long the finals of the ceiling of entry first take in a regime. */
+double ceil_plan_final_s(const struct ceil_plan *plan, size_t first, enum ceil_regime regime);
 
 void ceil_plan_done(struct ceil_plan *plan);
 
