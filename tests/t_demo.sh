@@ -54,6 +54,28 @@ sed '/^gemm,/d' "$work/whole.csv" >"$work/part.csv"
 demo 0 "a recording without the whole tour" --replay "$work/part.csv" --plain --speed 1000
 has "$out" "storm.1us.x1: short kernels" "is shown whole"
 
+# ---- every committed recording holds what the lesson claims; where GPU-Util is full, work is steady
+for f in results/reference/*/utilization.csv; do
+	[ -e "$f" ] || continue
+	out=$(awk -F, '
+		function known(name) { return $column[name] != "" }
+		function apart(a, b) {
+			if (!known(a) || !known(b)) return
+			pairs++
+			d = $column[a] - $column[b]
+			if (d > 0.005 || d < -0.005) print $1 ": " a " " $column[a] ", " b " " $column[b]
+		}
+		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		$column["gpu_util"] < 0.985 { next }
+		{ apart("sm_active", "pm_sm_active"); apart("sm_active", "self_sm_active") }
+		END { print pairs " pairs" }' "$f")
+	has "$out" " pairs" "$f: counters of full scenarios are compared"
+	is "$(echo "$out" | wc -l | tr -d ' ')" 1 "$f: within half a point: $out"
+	bad=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+		$column["expected"] == "\"no\"" || $column["status"] != "\"ok\"" { print $1 }' "$f")
+	is "$bad" "" "$f: every scenario is as expected"
+done
+
 # ---- teaching
 demo 0 "explain" --explain one_warp
 has "$out" "1/132 = 0.76 %" "the lesson at length"
