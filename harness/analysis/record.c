@@ -135,8 +135,8 @@ static void fill_times(struct ceil_record *r, const struct ceil_outcome *o)
 		r->batch = o->series.v[o->series.count - 1].batch;
 	r->candidates = o->candidates;
 	if (!isnan(o->first_ratio))
-		r->first_value =
-			ceil_value_from(unit, &o->work, s->median * o->first_ratio, s->clock_mhz);
+		r->first_value = ceil_unit_lower_is_better(unit) ? r->value * o->first_ratio
+		                                                 : r->value / o->first_ratio;
 	r->flops = o->work.flops;
 	r->bytes = o->work.bytes_read + o->work.bytes_written + o->work.bytes_wire;
 	if (o->work.bytes_payload > 0.0)
