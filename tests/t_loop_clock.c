@@ -118,32 +118,33 @@ static void test_burst(void)
 	ceil_outcome_done(&o);
 }
 
-/* What a burst row sleeps besides its 150 ms before each sample: until the GPU has cooled. */
-static uint64_t cooled_for_ns(struct ceil_nvml_gpu *gpu, enum ceil_regime regime,
-                              uint64_t cools_after_ns)
+/* How long a row rests before its first sample, on a GPU that cools in so much time. */
+static uint64_t rest_ns(struct ceil_nvml_gpu *gpu, enum ceil_regime regime, uint64_t cools_after_ns)
 {
 	struct recorded r;
 	struct ceil_outcome o;
-	uint64_t idle_ns;
+	uint64_t between_ns;
 
 	recorded_open(&r, 300000.0);
 	host_reset(&r);
 	host.cools_after_ns = cools_after_ns;
 	(void)setenv("FAKE_NVML_TEMP_C", "31", 1); /* at the start of the run: 34 is 3 K more */
 	measure(&r, gpu, 0, regime, "burst", &o);
-	idle_ns = o.series.count * effort_named("burst")->idle_ns;
+	between_ns = (o.series.count - 1) * effort_named("burst")->idle_ns;
 	ceil_outcome_done(&o);
-	return host.slept_ns - idle_ns;
+	return host.slept_ns - between_ns;
 }
 
 static void test_cool_down(struct ceil_nvml_gpu *gpu)
 {
-	is_u64(cooled_for_ns(gpu, CEIL_BURST, 0), 0, "a cool GPU is not waited for");
-	is_u64(cooled_for_ns(gpu, CEIL_BURST, 2 * CEIL_NS_PER_S), 2 * CEIL_NS_PER_S,
+	const uint64_t idle_ns = effort_named("burst")->idle_ns;
+
+	is_u64(rest_ns(gpu, CEIL_BURST, 0), idle_ns, "a cool GPU idles as between samples");
+	is_u64(rest_ns(gpu, CEIL_BURST, 2 * CEIL_NS_PER_S), 2 * CEIL_NS_PER_S,
 	       "a hot one until it is within 3 K of the start");
-	is_u64(cooled_for_ns(gpu, CEIL_BURST, 3600 * CEIL_NS_PER_S), 5 * CEIL_NS_PER_S,
+	is_u64(rest_ns(gpu, CEIL_BURST, 3600 * CEIL_NS_PER_S), 5 * CEIL_NS_PER_S,
 	       "one that stays hot for 5 s");
-	is_u64(cooled_for_ns(gpu, CEIL_NOREGIME, 3600 * CEIL_NS_PER_S), 0,
+	is_u64(rest_ns(gpu, CEIL_NOREGIME, 3600 * CEIL_NS_PER_S), idle_ns,
 	       "and no other row waits for that");
 }
 
