@@ -72,6 +72,10 @@ try gpuceil bench --busy ''
 try gpuceil bench --busy = s
 try gpuceil bench --dtype bf16,tf
 try gpuceil get dram.rea
+try gpuceil get --column of_theo
+try gpuceil bench --pattern zeros,con
+try gpuceil demo --explain one_w
+try gpuceil mfu --model gpt2-x
 try gpuceil list v
 try gpuceil completion z
 E2
@@ -81,6 +85,10 @@ skip run fail
 skip
 bf16,tf32
 dram.read
+of_theoretical
+zeros,constant
+one_warp
+gpt2-xl
 variants
 zsh" "bash completes commands, options, values, lists and names"
 fi

@@ -1,8 +1,11 @@
 /* gpuceil completion: scripts for bash and zsh, from the tables of commands, options and names. */
+#include "harness/analysis/model.h"
+#include "harness/analysis/record.h"
 #include "harness/base/dtype.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
 #include "harness/measure/plan.h"
+#include "harness/measure/scenario.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -30,6 +33,35 @@ static void dtype_words(struct words *w)
 {
 	for (int t = CEIL_NODTYPE + 1; t < CEIL_DTYPE_COUNT; t++)
 		say(w, ceil_dtype_info((enum ceil_dtype)t)->name);
+}
+
+static void pattern_words(struct words *w)
+{
+	for (int p = 0; p < CEIL_PATTERN_COUNT; p++) {
+		const char *name = ceil_pattern_name((enum ceil_pattern)p);
+
+		if (*name)
+			say(w, name);
+	}
+}
+
+static void column_words(struct words *w)
+{
+	for (size_t i = 0; i < ceil_table_ceilings.field_count; i++)
+		say(w, ceil_table_ceilings.fields[i].name);
+}
+
+static void model_words(struct words *w)
+{
+	say(w, "list");
+	for (size_t i = 0; i < ceil_model_count; i++)
+		say(w, ceil_models[i].name);
+}
+
+static void scenario_words(struct words *w)
+{
+	for (size_t i = 0; i < ceil_scenario_count; i++)
+		say(w, ceil_scenarios[i].name);
 }
 
 static void variant_words(struct words *w)
@@ -86,8 +118,10 @@ static const struct word_source {
 	void (*words)(struct words *w);
 } word_sources[] = {
 	{"bench", NULL, bench_words},        {"bench", "dtype", dtype_words},
-	{"bench", "variant", variant_words}, {"get", NULL, ceiling_words},
-	{"mfu", "dtype", dtype_words},
+	{"bench", "pattern", pattern_words}, {"bench", "variant", variant_words},
+	{"demo", "explain", scenario_words}, {"demo", "scenario", scenario_words},
+	{"get", NULL, ceiling_words},        {"get", "column", column_words},
+	{"mfu", "dtype", dtype_words},       {"mfu", "model", model_words},
 };
 
 /* "[benches|variants]..." has its words between the bars. */
