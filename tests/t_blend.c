@@ -95,6 +95,7 @@ static void test_twins(void)
 	struct ceil_record none = hashed("gpu3", "id=66 tile=1", "");
 	struct ceil_twins t = {NULL, 0, 0};
 
+	wrong.first_value = 90.0;
 	is_int(ceil_twins_judge(&t, &a, NULL), CEIL_OK, "the first");
 	is_int(ceil_twins_judge(&t, &same, NULL), CEIL_OK, "a twin");
 	is_int(ceil_twins_judge(&t, &other, NULL), CEIL_OK, "another algorithm");
@@ -105,6 +106,7 @@ static void test_twins(void)
 	is_int(ceil_twins_judge(&t, &wrong, NULL), CEIL_OK, "one that wrote other bits");
 	is_text(wrong.status, "failed", "failed");
 	ok(isnan(wrong.value) && ceil_record_bad(&wrong), "without a value, exit status 1");
+	ok(isnan(wrong.first_value), "nor what is derived from it");
 	has_text(wrong.reason, "gpu3 wrote other bits (hash aaab) than gpu0 before (aaaa)",
 	         "and says which");
 	ceil_twins_done(&t);

@@ -54,6 +54,7 @@ static void fail_row(struct ceil_record *r, const struct ceil_twin *first)
 	r->of_theoretical = (double)NAN;
 	r->of_clock = (double)NAN;
 	r->j_per_tflop = (double)NAN;
+	r->first_value = (double)NAN;
 }
 
 enum ceil_status ceil_twins_judge(struct ceil_twins *t, struct ceil_record *r,
