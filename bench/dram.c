@@ -347,7 +347,8 @@ const struct ceil_bench ceil_dram_bench = {
 	.doc = "Arrays of at least four times the last-level cache are streamed once a launch. The "
 	       "value counts bytes read plus bytes written, 1 GB = 1e9 bytes. Forms differ in "
 	       "vectors a thread, threads a block, grid and cache hints; the best form of an "
-	       "operation is its ceiling. The driver's copy and memset stand beside.",
+	       "operation is its ceiling. Writes store one number everywhere, as a fill does. "
+	       "The driver's copy and memset stand beside.",
 	.source = "McCalpin, STREAM (1995), for copy, scale, add, triad",
 	.variants = variants,
 	.variant_count = sizeof(variants) / sizeof(variants[0]),
