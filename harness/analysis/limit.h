@@ -22,9 +22,11 @@ struct ceil_limit_rule {
 	bool (*holds)(const struct ceil_limit_facts *f);
 };
 
+/* In the order in which they are asked; the last one always holds. */
 extern const struct ceil_limit_rule ceil_limit_rules[];
 extern const size_t ceil_limit_rule_count;
 
+/* ceil_limited_by - the word of the first rule that holds; never NULL. */
 const char *ceil_limited_by(const struct ceil_limit_facts *f);
 
 #endif

@@ -16,6 +16,7 @@ struct ceil_pcie {
 	const char *source;
 };
 
+/* Every generation that has been published, the oldest first. */
 extern const struct ceil_pcie ceil_pcies[];
 extern const size_t ceil_pcie_count;
 

@@ -52,6 +52,7 @@ struct ceil_part {
 	const char *source; /* with the date it was read */
 };
 
+/* rates.c: what an architecture does in a clock. parts.c: cards, their clocks and datasheets. */
 extern const struct ceil_rate ceil_rates[];
 extern const size_t ceil_rate_count;
 extern const struct ceil_part ceil_parts[];

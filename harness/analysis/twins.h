@@ -23,6 +23,7 @@ struct ceil_twins {
 CEIL_MUST_CHECK enum ceil_status ceil_twins_judge(struct ceil_twins *t, struct ceil_record *r,
                                                   struct ceil_error *err);
 
+/* ceil_twins_done - frees what was remembered. */
 void ceil_twins_done(struct ceil_twins *t);
 
 #endif

@@ -40,6 +40,7 @@ CEIL_MUST_CHECK enum ceil_status ceil_monitor_watch(struct ceil_monitor *m, stru
  */
 bool ceil_monitor_end(struct ceil_monitor *m, json_t *info);
 
+/* ceil_monitor_close - frees what it read; after ceil_monitor_end. */
 void ceil_monitor_close(struct ceil_monitor *m);
 
 #endif

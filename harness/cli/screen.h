@@ -25,6 +25,7 @@ struct ceil_screen {
 	double best;
 };
 
+/* ceil_screen_open - starts the clock of the run; live if f is a terminal that can move. */
 void ceil_screen_open(struct ceil_screen *s, FILE *f);
 /* ceil_screen_progress - redraws the live line, ten times a second at most. */
 void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,

@@ -53,6 +53,7 @@ CEIL_MUST_CHECK enum ceil_status ceil_shapes_size(struct ceil_shapes *s, const c
 /* ceil_shapes_count - how often the list has the shape of a point's case; 0: it is none of them. */
 uint64_t ceil_shapes_count(const struct ceil_shapes *s, const struct ceil_point *p);
 
+/* ceil_shapes_done - frees the list; one that was never read is fine. */
 void ceil_shapes_done(struct ceil_shapes *s);
 
 #endif

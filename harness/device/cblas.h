@@ -33,6 +33,7 @@ const char *ceil_cblas_name(const struct ceil_cblas *c);
 /* ceil_cblas_path - of the file that was loaded. Lives as long as c. */
 const char *ceil_cblas_path(const struct ceil_cblas *c);
 
+/* ceil_cblas_sgemm, ceil_cblas_dgemm - one product in fp32 or fp64, done when they return. */
 void ceil_cblas_sgemm(const struct ceil_cblas *c, const struct ceil_cblas_gemm *g);
 void ceil_cblas_dgemm(const struct ceil_cblas *c, const struct ceil_cblas_gemm *g);
 

@@ -11,6 +11,7 @@ struct ceil_gang {
 	unsigned long generation;
 };
 
+/* ceil_gang_init - of so many members; none may still wait when ceil_gang_done is called. */
 void ceil_gang_init(struct ceil_gang *g, unsigned members);
 void ceil_gang_done(struct ceil_gang *g);
 /* ceil_gang_wait - returns when every member that has not left waits too. NULL is a no-op. */

@@ -76,6 +76,7 @@ unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_var
 /* ceil_plan_final_s - about how long the finals of the ceiling of entry first take in a regime. */
 double ceil_plan_final_s(const struct ceil_plan *plan, size_t first, enum ceil_regime regime);
 
+/* ceil_plan_done - frees the entries; a plan of zeros is fine. */
 void ceil_plan_done(struct ceil_plan *plan);
 
 /*

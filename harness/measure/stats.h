@@ -47,6 +47,7 @@ void ceil_stats_of(const struct ceil_series *s, size_t from, struct ceil_stats *
 /* ceil_quantile - linear between order statistics (type 7) of n sorted values; NAN if n is 0. */
 double ceil_quantile(const double *sorted, size_t n, double q);
 
+/* ceil_drop_name - "" for a sample that counts, else "warm-up", "too short", "preempted". */
 const char *ceil_drop_name(enum ceil_drop drop);
 
 #endif

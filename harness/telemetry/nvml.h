@@ -92,6 +92,7 @@ const char *ceil_nvml_driver(const struct ceil_nvml *nvml);
 /* ceil_nvml_cuda - the newest CUDA that the driver supports, 13000 for 13.0; 0 unknown. */
 int ceil_nvml_cuda(const struct ceil_nvml *nvml);
 
+/* ceil_nvml_count - GPUs that NVML sees, whatever CUDA_VISIBLE_DEVICES says. */
 int ceil_nvml_count(const struct ceil_nvml *nvml);
 /* ceil_nvml_at - by nvidia-smi's index, or NULL. */
 struct ceil_nvml_gpu *ceil_nvml_at(struct ceil_nvml *nvml, int index);

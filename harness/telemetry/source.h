@@ -46,6 +46,7 @@ struct ceil_source {
 	void (*close)(void *state);
 };
 
+/* What NVML tells by itself, its further counters, GPM, and PM sampling by CUPTI. */
 extern const struct ceil_source ceil_nvml_source, ceil_nvml_more_source, ceil_gpm_source,
 	ceil_pm_source;
 
