@@ -105,6 +105,12 @@ shows "status 0" "a replay ends by itself"
 has "$(screen)" "gemm" "and leaves the table"
 has "$(screen)" "busy but idle" "with verdicts"
 
+open 80 24 --plain --speed 1000
+shows "status 0" "lines in a terminal of 80 columns"
+has_not "$(tmux -L "$socket" capture-pane -p -S - -t demo)" "MHz" "without what does not fit"
+is "$(tmux -L "$socket" capture-pane -p -S - -t demo | grep -c '[^ ]')" \
+	"$(tmux -L "$socket" capture-pane -p -J -S - -t demo | grep -c '[^ ]')" "no line is broken"
+
 # ---- worlds
 open 80 24 --speed 0.2
 shows "one_warp" "again"

@@ -2,6 +2,7 @@
 #include "harness/cli/demo.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,23 +33,80 @@ static double first_known(double a, double b)
 	return isnan(a) ? b : a;
 }
 
+/* Of lines and of lessons: at most WIDTH, and what a terminal has. */
+static int width_of(FILE *f)
+{
+	struct ceil_text_style style;
+
+	if (!isatty(fileno(f)))
+		return WIDTH;
+	ceil_text_style_of(f, &style);
+	return style.columns < WIDTH ? (int)style.columns : WIDTH;
+}
+
+/* A paragraph, and the end of its line. */
+CEIL_PRINTF(3, 4) static void print_text(FILE *f, int indent, const char *format, ...)
+{
+	char text[1280];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	fprintf(f, "%*s", indent, "");
+	ceil_print_wrapped(f, text, indent, INDENT, width_of(f));
+	fputc('\n', f);
+}
+
 /* ---- lines */
+
+/* Columns of a line. 96 in all: a terminal of 80 leaves out those that only the wide form has. */
+struct line_column {
+	const char *title;
+	int width;
+	bool wide_only;
+};
+
+static const struct line_column line_columns[] = {
+	{"s", 5, false},      {"GPU-Util", 8, false}, {"SM-act.", 8, false}, {"occup.", 7, true},
+	{"tensor", 7, false}, {"dram", 7, false},     {"TFLOP/s", 9, false}, {"of ceil", 7, false},
+	{"GB/s", 8, false},   {"of ceil", 7, false},  {"W", 6, true},        {"MHz", 6, true},
+};
+enum { LINE_COLUMNS = sizeof(line_columns) / sizeof(line_columns[0]), LINE_WIDTH = 96 };
 
 static void print_owner(struct ceil_demo_plain *p, struct ceil_show *show,
                         const struct ceil_usage_row *row)
 {
-	char notes[1024];
+	char notes[1024], *rest = notes;
+	const char *line;
 
 	if (p->owner_printed)
 		return;
 	p->owner_printed = true;
 	if (show->replay)
-		fprintf(p->f, "REPLAY of a recording: %s, driver %s, %s, gpuceil %s\n",
-		        row->gpu_name, row->driver, row->recorded_utc, row->tool_version);
+		print_text(p->f, 0, "REPLAY of a recording: %s, driver %s, %s, gpuceil %s",
+		           row->gpu_name, row->driver, row->recorded_utc, row->tool_version);
 	else
-		fprintf(p->f, "%s: %s, driver %s\n", row->device, row->gpu_name, row->driver);
+		print_text(p->f, 0, "%s: %s, driver %s", row->device, row->gpu_name, row->driver);
 	show->notes(show, notes, sizeof(notes));
-	fputs(notes, p->f);
+	while ((line = strsep(&rest, "\n")) && *line)
+		print_text(p->f, 0, "%s", line);
+}
+
+static void print_cells(FILE *f, const char *const *cells)
+{
+	const bool wide = width_of(f) >= LINE_WIDTH;
+	const char *gap = "";
+
+	for (int i = 0; i < LINE_COLUMNS; i++) {
+		const struct line_column *c = &line_columns[i];
+
+		if (c->wide_only && !wide)
+			continue;
+		fprintf(f, "%s%*s", gap, c->width, cells ? cells[i] : c->title);
+		gap = " ";
+	}
+	fputc('\n', f);
 }
 
 static void print_head(struct ceil_demo_plain *p, const struct ceil_usage_row *row)
@@ -60,16 +118,14 @@ static void print_head(struct ceil_demo_plain *p, const struct ceil_usage_row *r
 	ceil_copy(p->scenario, sizeof(p->scenario), row->scenario);
 	p->printed_s = 0;
 	fprintf(p->f, "\n%s%s%s\n", row->scenario, sc ? ": " : "", sc ? sc->title : "");
-	if (strcmp(row->event, CEIL_USAGE_TICK) != 0)
-		return; /* it could not be played */
-	fprintf(p->f, "%5s %8s %8s %7s %7s %7s %9s %7s %8s %7s %6s %6s\n", "s", "GPU-Util",
-	        "SM-act.", "occup.", "tensor", "dram", "TFLOP/s", "of ceil", "GB/s", "of ceil", "W",
-	        "MHz");
+	if (strcmp(row->event, CEIL_USAGE_TICK) == 0) /* else it could not be played */
+		print_cells(p->f, /* cells= */ NULL);
 }
 
 static void print_line(const struct ceil_demo_plain *p, const struct ceil_usage_row *r)
 {
-	char t[12][24];
+	char t[LINE_COLUMNS][24];
+	const char *cells[LINE_COLUMNS];
 
 	(void)snprintf(t[0], sizeof(t[0]), "%.1f", r->scenario_s);
 	percent(t[1], sizeof(t[1]), r->gpu_util, 0);
@@ -81,8 +137,9 @@ static void print_line(const struct ceil_demo_plain *p, const struct ceil_usage_
 	percent(t[9], sizeof(t[9]), r->gb_s / r->gb_s_ceiling, 1);
 	number(t[10], sizeof(t[10]), r->power_w);
 	number(t[11], sizeof(t[11]), first_known(r->pm_sm_mhz, r->sm_mhz));
-	fprintf(p->f, "%5s %8s %8s %7s %7s %7s %9s %7s %8s %7s %6s %6s\n", t[0], t[1], t[2], t[3],
-	        t[4], t[5], t[6], t[7], t[8], t[9], t[10], t[11]);
+	for (int i = 0; i < LINE_COLUMNS; i++)
+		cells[i] = t[i];
+	print_cells(p->f, cells);
 	fflush(p->f);
 }
 
@@ -117,18 +174,15 @@ void ceil_demo_plain_finished(struct ceil_demo_plain *p, const struct ceil_usage
 	char words[32];
 
 	if (*u->status && strcmp(u->status, "ok") != 0)
-		fprintf(p->f, "  %s: %s\n", u->status, u->reason);
+		print_text(p->f, INDENT, "%s: %s", u->status, u->reason);
 	if (rule) {
 		ceil_demo_words(rule->name, words, sizeof(words));
-		fprintf(p->f, "  = %s: %s\n", words, rule->words);
+		print_text(p->f, INDENT, "= %s: %s", words, rule->words);
 	}
 	if (strcmp(u->expected, "no") == 0)
-		fprintf(p->f, "  not as expected: %s\n", u->unexpected);
-	if (sc && rule) {
-		fputs("  ", p->f);
-		ceil_print_wrapped(p->f, sc->lesson, INDENT, INDENT, WIDTH);
-		fputc('\n', p->f);
-	}
+		print_text(p->f, INDENT, "not as expected: %s", u->unexpected);
+	if (sc && rule)
+		print_text(p->f, INDENT, "%s", sc->lesson);
 	fflush(p->f);
 }
 
@@ -159,15 +213,15 @@ static const struct ceil_grid_column columns[COLUMNS] = {
 	[SM] = {"SM-active", true, 0},
 	[SM_PM] = {"CUPTI", true, 9},
 	[SM_SELF] = {"self", true, 8},
-	[OCCUPANCY] = {"occ.", true, 3},
+	[OCCUPANCY] = {"occ.", true, 5},
 	[TENSOR] = {"tensor", true, 2},
 	[DRAM] = {"dram", true, 1},
-	[TFLOPS] = {"TFLOP/s", true, 0},
-	[OF_FLOPS] = {"of ceil", true, 0},
-	[GBS] = {"GB/s", true, 0},
-	[OF_BYTES] = {"of ceil", true, 0},
-	[WATTS] = {"W", true, 5},
-	[MHZ] = {"MHz", true, 6},
+	[TFLOPS] = {"TFLOP/s", true, 3},
+	[OF_FLOPS] = {"of FLOP/s", true, 0},
+	[GBS] = {"GB/s", true, 4},
+	[OF_BYTES] = {"of GB/s", true, 0},
+	[WATTS] = {"W", true, 6},
+	[MHZ] = {"MHz", true, 7},
 	[VERDICT] = {"verdict", false, 0},
 };
 
@@ -261,7 +315,7 @@ static void print_unexpected(FILE *f, const struct ceil_demo_view *view)
 		const struct ceil_usage *u = &view->done[i];
 
 		if (strcmp(u->expected, "no") == 0)
-			fprintf(f, "  (!) %s: %s\n", u->scenario, u->unexpected);
+			print_text(f, INDENT, "(!) %s: %s", u->scenario, u->unexpected);
 	}
 }
 
@@ -287,10 +341,7 @@ static void print_reasons(FILE *f, const struct ceil_demo_view *view)
 				ceil_append(names, sizeof(names), "%s%s", *names ? ", " : "",
 				            v[k].scenario);
 		}
-		ceil_append(names, sizeof(names), " %s: %s", v[i].status, v[i].reason);
-		fputs("  ", f);
-		ceil_print_wrapped(f, names, INDENT, INDENT, WIDTH);
-		fputc('\n', f);
+		print_text(f, INDENT, "%s %s: %s", names, v[i].status, v[i].reason);
 	}
 }
 
@@ -329,9 +380,9 @@ void ceil_demo_explain(FILE *f, const struct ceil_scenario *sc)
 	char words[32];
 
 	fprintf(f, "%s: %s\n\n", sc->name, sc->title);
-	ceil_print_wrapped(f, sc->lesson, 0, 0, WIDTH);
+	ceil_print_wrapped(f, sc->lesson, 0, 0, width_of(f));
 	fputs("\n\n", f);
-	ceil_print_wrapped(f, sc->more, 0, 0, WIDTH);
+	ceil_print_wrapped(f, sc->more, 0, 0, width_of(f));
 	fputs("\n\nExpected:\n", f);
 	print_range(f, "GPU-Util", sc->gpu_util);
 	print_range(f, "SM-active", sc->sm_active);
