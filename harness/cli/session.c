@@ -156,6 +156,9 @@ static int close_run(struct ceil_session *s, enum ceil_status st, int status, FI
 	return st == CEIL_OK ? failed : status;
 }
 
+/* The launcher ends all as soon as one rank leaves by itself: rank 0 has files to write. */
+#define LEAVE_LAST_NS (2 * (uint64_t)CEIL_NS_PER_S)
+
 /* A rank that is gone, or cannot end, keeps MPI from ending: then all just leave. */
 static void leave_together(struct ceil_session *s, bool hung, int status)
 {
@@ -169,6 +172,8 @@ static void leave_together(struct ceil_session *s, bool hung, int status)
 	if (st == CEIL_OK && any == 0.0)
 		return;
 	fflush(NULL);
+	if (!ceil_ranks_leads(&s->ranks))
+		ceil_sleep_ns(LEAVE_LAST_NS);
 	_exit(status);
 }
 
@@ -290,12 +295,11 @@ static bool is_stuck(void *user)
 	return ceil_mpi_stuck(s->ranks.mpi, /* spare_ns= */ 0);
 }
 
-/* The launcher ends a run that a rank leaves like this: rank 0 has had time to write its files. */
 static bool is_long_stuck(void *user)
 {
 	const struct ceil_session *s = user;
 
-	return ceil_mpi_stuck(s->ranks.mpi, 2 * (uint64_t)CEIL_NS_PER_S);
+	return ceil_mpi_stuck(s->ranks.mpi, LEAVE_LAST_NS);
 }
 
 static int leave(void *user)
