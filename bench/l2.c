@@ -38,7 +38,7 @@ static uint64_t window_bytes(const struct ceil_variant *v, const struct ceil_dev
 /*
  * Whole groups of what the case wishes; of a share of the cache whole windows, so that every block
  * has groups of its own. SMs that want one line at nearly the same time are served by one read of
- * it: where blocks met on their way, 13.0 TB/s reached an H200's SMs and 10.9 left its L2.
+ * it: where blocks met on their way, an H200 read 56.0 M sectors for 67.0 M that arrived.
  */
 static enum ceil_status array_bytes(const struct ceil_point *p, const struct ceil_device_props *d,
                                     uint64_t group_bytes, uint64_t *ret_bytes,

@@ -11,7 +11,8 @@ extern "C" {
 
 /*
  * Values that each thread keeps in registers, a vector of lanes each. Two pipes take 16-bit types
- * in turn: with eight values in registers of one bank they were 93 % busy, with sixteen 99.5 %.
+ * in turn: an H200 issued 93.1 % with eight values, all in registers of one bank, 99.2 % with
+ * sixteen in both.
  */
 enum { CEIL_PIPES_VALUES = 8, CEIL_PIPES_VALUES_16_BITS = 16 };
 
