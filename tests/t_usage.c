@@ -82,6 +82,11 @@ static void test_expected(void)
 	is_text(u.expected, "no", "not as expected");
 	has_text(u.unexpected, "SM-active 0.4", "which counter");
 	has_text(u.unexpected, "verdict partly_used, not busy_but_idle", "and the verdict");
+	v[0].sm_active = 0.0076;
+	v[0].gpu_util = (double)NAN;
+	ceil_usage_of(v, 2, sc, &u);
+	is_text(u.verdict, "partly_used", "without GPU-Util the verdict is another");
+	is_text(u.expected, "yes", "which is nobody's fault");
 	v[0].gpu_util = (double)NAN;
 	v[0].sm_active = (double)NAN;
 	ceil_usage_of(v, 2, ceil_scenario_find("storm"), &u);
@@ -127,6 +132,8 @@ static void test_shares(void)
 	says(usage(1, 0.79), "partly_used", "not all multiprocessors");
 	says(usage(1, 0.81), "occupied_for_nothing", "all, and nothing else known");
 	says(usage((double)NAN, 0.05), "partly_used", "MIG: no GPU-Util");
+	says(usage((double)NAN, 0.0076), "partly_used", "no NVML: one warp of 132 is no idle GPU");
+	says(usage((double)NAN, 0), "idle", "no NVML, and nothing in use");
 }
 
 static void test_rates(void)

@@ -34,7 +34,7 @@ struct ceil_usage_row {
 	double tflops, gb_s, launches_per_s;
 	double tflops_ceiling, gb_s_ceiling; /* measured on this card before */
 	char flops_ceiling[32], bytes_ceiling[32];
-	double power_w, power_instant_w, sm_mhz, temp_c, throttle_bits;
+	double power_w, power_instant_w, sm_mhz, memory_mhz, temp_c, throttle_bits;
 	double pcie_tx_gb_s, pcie_rx_gb_s;
 
 	char status[12], reason[192]; /* of the end row: ok, unsupported, cancelled, failed */
@@ -56,7 +56,7 @@ struct ceil_usage {
 	double tflops, gb_s, launches_per_s;
 	double tflops_ceiling, gb_s_ceiling, of_flops_ceiling, of_bytes_ceiling;
 	char flops_ceiling[32], bytes_ceiling[32];
-	double power_w, sm_mhz, temp_c, pcie_tx_gb_s, pcie_rx_gb_s;
+	double power_w, sm_mhz, memory_mhz, temp_c, pcie_tx_gb_s, pcie_rx_gb_s;
 	char verdict[24];
 	char expected[8];     /* yes, no; "" if nothing was expected */
 	char unexpected[128]; /* what was not as expected */

@@ -15,6 +15,7 @@
 #define REACHED      0.8
 #define NEXT_TO_NONE 0.1
 #define NOTHING      0.01
+#define UNSEEN       1e-4
 /* Device memory: 0.6 of its cycles is what well-made copies and sums show (H200: 0.8). */
 #define MEMORY_BUSY 0.6
 
@@ -39,9 +40,12 @@ static bool is_unknown(const struct ceil_usage *u)
 	return isnan(u->gpu_util) && isnan(ceil_usage_sm_active(u));
 }
 
+/* Where GPU-Util is not known, one warp on one of many multiprocessors must show. */
 static bool is_idle(const struct ceil_usage *u)
 {
-	return not_above(u->gpu_util, 0.02) && not_above(ceil_usage_sm_active(u), NOTHING) &&
+	const double nothing = isnan(u->gpu_util) ? UNSEEN : NOTHING;
+
+	return not_above(u->gpu_util, 0.02) && not_above(ceil_usage_sm_active(u), nothing) &&
 	       not_above(u->gb_s, 1e-9) && not_above(u->tflops, 1e-9);
 }
 

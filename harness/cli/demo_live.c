@@ -290,8 +290,9 @@ static void open_sampler(struct live *l)
 	struct ceil_error err = {CEIL_OK, ""};
 
 	if (!l->found->gpu)
-		note(l, *l->inv.nvml_reason ? l->inv.nvml_reason
-		                            : "NVML does not know this GPU: no GPU-Util");
+		note(l, *l->inv.nvml_reason ? l->inv.nvml_reason : "NVML does not know this GPU");
+	if (!l->found->gpu)
+		note(l, "without NVML there is no GPU-Util, and SM-active comes from CUPTI alone");
 	if (l->found->info.mig == 1)
 		note(l, "MIG is on: the driver gives no GPU-Util for this GPU");
 	if (ceil_sampler_open(&target, 1, &options, &l->sampler, &err) != CEIL_OK) {
@@ -299,6 +300,9 @@ static void open_sampler(struct live *l)
 		return;
 	}
 	for (size_t i = 0; ceil_sources[i]; i++) {
+		/* All but one ask NVML: why there is none is told above. */
+		if (!l->found->gpu && ceil_sources[i] != &ceil_pm_source)
+			continue;
 		if (*ceil_sampler_reason(l->sampler, i))
 			note(l, ceil_sampler_reason(l->sampler, i));
 	}
