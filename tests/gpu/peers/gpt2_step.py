@@ -1,9 +1,9 @@
 """A well-tuned GPT-2 medium training step in plain PyTorch: tokens/s, memory, the time of each matrix
 product and of every other kernel, and FLOPs as PyTorch counts them; a JSON object a line into argv[1].
 
-A peer of `gpuceil mfu --attainable`: about 60 s on an H200. Beside it on the same GPU
+A peer of `gpuceil mfu --attainable`: about 75 s on an H200. Beside it on the same GPU
     gpuceil mfu --model gpt2-medium --vocab 50304 --batch 16 --shapes > shapes.csv
-    gpuceil bench gemm --shapes shapes.csv --dtype bf16 --backend cuda --output own
+    gpuceil bench gemm --shapes shapes.csv --dtype bf16 --backend cuda --budget 45s --output own
     gpuceil bench dram gemm --backend cuda --output node \\
         --variant copy.keep.x1.t256.fp32,cublaslt.bf16,cublaslt.bf16_batched
 then, with the best tokens/s X that this script wrote,
