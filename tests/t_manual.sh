@@ -38,6 +38,15 @@ for file in ceilings.csv records.csv samples.csv telemetry.csv run.json; do
 	ok "$(grep -q -F "\\fB$file\\fR" "$work/gpuceil.1"; echo $?)" "$file is explained"
 done
 
+# Whatever library a user may choose is in the page, and recorded where it was chosen.
+chosen=$(grep -rho '"GPUCEIL_LIB_[A-Z]*"' "$root/harness" | tr -d '"' | sort -u)
+ok "$([ "$(echo "$chosen" | wc -l)" -ge 7 ]; echo $?)" "libraries that may be chosen are found"
+for name in $chosen; do
+	ok "$(grep -q -F "\\fB$name\\fR" "$work/gpuceil.1"; echo $?)" "$name: man page"
+	env "$name=/nowhere" "$gpuceil" bench launch --backend host --output "$work/$name" >/dev/null 2>&1
+	has "$(cat "$work/$name/run.json")" "\"$name\": \"/nowhere\"" "$name: run.json"
+done
+
 # ---- readers of the page
 lint() { # NAME COMMAND...: says nothing
 	name=$1

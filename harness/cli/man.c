@@ -14,7 +14,12 @@ static const struct variable {
 } variables[] = {
 	{"CUDA_VISIBLE_DEVICES", "Hides GPUs, as in every CUDA program."},
 	{"GPUCEIL_LIB_CBLAS", "Path of the CBLAS to load: OpenBLAS, BLIS or MKL."},
+	{"GPUCEIL_LIB_CUBLAS", "Path of libcublas, for grouped products."},
 	{"GPUCEIL_LIB_CUBLASLT", "Path of libcublasLt."},
+	{"GPUCEIL_LIB_CUDA",
+         "Path of libcuda, for PM sampling; rows are measured with the driver's."},
+	{"GPUCEIL_LIB_CUPTI", "Path of libcupti, for PM sampling."},
+	{"GPUCEIL_LIB_MPI", "Path of gpuceil-mpi.so; else the one beside the program."},
 	{"GPUCEIL_LIB_NCCL", "Path of libnccl."},
 	{"GPUCEIL_LIB_NVML", "Path of libnvidia-ml."},
 	{"NO_COLOR", "Set to anything: no colours."},
