@@ -25,6 +25,7 @@ static struct ceil_attain_input input_of(const char *name, uint64_t batch, uint6
 	                               .user = rate,
 	                               .best_tflops = *rate,
 	                               .batched_tflops = (double)NAN,
+	                               .operand_bytes = 2.0,
 	                               .dram_gb_s = 4000.0,
 	                               .all_reduce_gb_s = (double)NAN,
 	                               .gpu_count = 1.0,
@@ -333,6 +334,21 @@ static void experts_are_one_product_together(void)
 	is_close(p->flops, 32 * 2 * tokens * hidden * inner, 1, "all FLOPs");
 }
 
+/* One token: each weight is read once, in the operands' type; what is made is bf16. */
+static void narrow_operands_are_fewer_bytes(void)
+{
+	const double rate = 600.0;
+	struct ceil_attain_input in = input_of("gpt2", 1, 1, &rate);
+
+	in.operand_bytes = 1.0;
+	is_close(find(bound(&in), "output", "forward")->bytes, 12 * (768 * 768 + 768 + 2 * 768), 0,
+	         "forward makes a row");
+	is_close(find(bound(&in), "output", "dgrad")->bytes, 12 * (768 * 768 + 768 + 2 * 768), 0,
+	         "dgrad another");
+	is_close(find(bound(&in), "output", "wgrad")->bytes, 12 * (2 * 768 * 768 + 768 + 768), 0,
+	         "wgrad a matrix");
+}
+
 /* Memory does not slow down with the tensor cores' clock. */
 static void heat_slows_products_alone(void)
 {
@@ -413,6 +429,7 @@ int main(void)
 	equal_shapes_are_counted_together();
 	long_sums_are_halved();
 	experts_are_one_product_together();
+	narrow_operands_are_fewer_bytes();
 	heat_slows_products_alone();
 	attention_runs_at_the_rate_of_batches();
 	wrong_ceilings_are_named();

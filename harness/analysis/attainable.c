@@ -217,12 +217,22 @@ static double gb_s_seconds(double bytes, double gb_s)
 	return bytes / (gb_s * 1e9);
 }
 
+/* Each matrix crosses dram once: two are operands, the third is what this pass makes. */
+static double product_bytes(const struct ceil_attain_input *in, const struct ceil_gemm *g,
+                            enum pass pass)
+{
+	const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
+	const double made[PASS_COUNT] = {[FORWARD] = m * n, [DGRAD] = m * k, [WGRAD] = k * n};
+	const double operands = m * k + k * n + m * n - made[pass];
+
+	return (double)g->count * (in->operand_bytes * operands + CEIL_WORK_BYTES * made[pass]);
+}
+
 /* Time of a product at its rate, or that in which dram can feed it, whichever is longer. */
 static void add_product(const struct ceil_attain_input *in, struct ceil_attain *a,
                         const struct ceil_gemm *g, const char *name, enum pass pass)
 {
 	const struct ceil_attain_shape s = shape_of(g, pass);
-	const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
 	struct ceil_attain_part p = {.kind = CEIL_ATTAIN_PRODUCT,
 	                             .name = ceil_component_name(g->component),
 	                             .pass = name,
@@ -234,7 +244,7 @@ static void add_product(const struct ceil_attain_input *in, struct ceil_attain *
 	const double rate = in->rate(in->user, s.m, s.n, s.k, &p.how);
 	double feed;
 
-	p.bytes = CEIL_WORK_BYTES * (m * k + k * n + m * n) * (double)g->count;
+	p.bytes = product_bytes(in, g, pass);
 	p.seconds = p.flops / (rate * 1e12);
 	p.limited_by = "gemm";
 	feed = gb_s_seconds(p.bytes, in->dram_gb_s);
@@ -420,6 +430,7 @@ static enum ceil_status check_input(const struct ceil_attain_input *in, struct c
 		{"the best rate in TFLOP/s", in->best_tflops, false},
 		{"the dram ceiling in GB/s", in->dram_gb_s, false},
 		{"the number of GPUs", in->gpu_count, false},
+		{"an operand's size in bytes", in->operand_bytes, false},
 		{"the rate of batched products in TFLOP/s", in->batched_tflops, true},
 		{"the all-reduce ceiling in GB/s", in->all_reduce_gb_s, true},
 		{"the ratio of sustained to burst", in->sustained_ratio, true},

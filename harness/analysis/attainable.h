@@ -95,6 +95,7 @@ struct ceil_attain_input {
 	const void *user;
 	double best_tflops;     /* of any product: attention's, unless the next is known */
 	double batched_tflops;  /* of batched products: attention runs at it; or NAN */
+	double operand_bytes;   /* of an element that products read: 2, or 1 in fp8 */
 	double dram_gb_s;       /* read and written bytes */
 	double all_reduce_gb_s; /* bus bandwidth; NAN: no all-reduce is counted */
 	double gpu_count;       /* that share the gradients */

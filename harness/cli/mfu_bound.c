@@ -47,6 +47,14 @@ static double batched_rate(const struct ceil_mfu_call *c)
 	return ceiling_of(c, name);
 }
 
+/* Never more than is kept of an activation: the rest of the estimate is bf16. */
+static double operand_bytes(enum ceil_dtype t)
+{
+	const double bytes = ceil_dtype_info(t)->bits / 8.0;
+
+	return bytes < CEIL_WORK_BYTES ? bytes : CEIL_WORK_BYTES;
+}
+
 /* What is measured beats what is not, and what the user says beats both. */
 static double first_known(double a, double b, double c)
 {
@@ -65,6 +73,7 @@ static enum ceil_status bound_input(const struct ceil_mfu_call *c, struct ceil_g
 		.rate = ceil_gemm_rate,
 		.user = rates,
 		.batched_tflops = batched_rate(c),
+		.operand_bytes = operand_bytes(c->dtype),
 		.dram_gb_s = first_known(c->o.dram_gb_s, ceiling_of(c, "dram.copy"),
 	                                 ceiling_of(c, "dram.read")),
 		.all_reduce_gb_s =
