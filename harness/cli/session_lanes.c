@@ -114,8 +114,8 @@ static enum ceil_status plan_lanes(struct ceil_session *s, const struct ceil_fil
 
 		own.team_only = !is_gpu(lane->dev) && !ceil_ranks_host_part(&s->ranks);
 		if (st == CEIL_OK)
-			st = ceil_plan_make(&own, lane->dev->backend->name, &lane->dev->props, NULL,
-			                    &lane->plan, err);
+			st = ceil_plan_make(&own, lane->dev->backend->name, &lane->dev->props,
+			                    /* why_not= */ NULL, &lane->plan, err);
 		if (st == CEIL_OK && lane->plan.count > 0) {
 			s->lanes[kept++] = *lane;
 			continue;
@@ -136,7 +136,8 @@ static enum ceil_status rows_without(struct ceil_session *s, const struct ceil_f
 {
 	const struct ceil_events events = ceil_session_events(s);
 	struct ceil_plan plan = {0};
-	const enum ceil_status st = ceil_plan_make(f, backend, NULL, reason, &plan, err);
+	const enum ceil_status st =
+		ceil_plan_make(f, backend, /* props= */ NULL, reason, &plan, err);
 
 	if (st != CEIL_OK)
 		return st;

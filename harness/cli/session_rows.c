@@ -23,7 +23,8 @@ static void keep(struct ceil_session *s, struct ceil_record *r, bool is_ceiling)
 
 	s->bad |= ceil_record_bad(r);
 	if (!ceil_ranks_leads(&s->ranks)) {
-		st = ceil_ranks_send(&s->ranks, r, is_ceiling, NULL, 0, &err);
+		st = ceil_ranks_send(&s->ranks, r, is_ceiling, /* samples= */ NULL, /* count= */ 0,
+		                     &err);
 		ceil_session_note(s, st, &err);
 		return;
 	}

@@ -502,7 +502,7 @@ void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info)
 	ret_info->ecc = read_mode(gpu, api->ecc_mode);
 	ret_info->mig = read_mode(gpu, api->mig_mode);
 	ret_info->compute_mode = read_int(gpu, api->compute_mode);
-	ret_info->processes = ceil_nvml_pids(gpu, NULL, 0);
+	ret_info->processes = ceil_nvml_pids(gpu, /* ret_pid= */ NULL, /* cap= */ 0);
 	ret_info->pcie_gen = read_int(gpu, api->pcie_gen);
 	ret_info->pcie_width = read_int(gpu, api->pcie_width);
 	ret_info->pcie_max_gen = read_int(gpu, api->pcie_max_gen);
