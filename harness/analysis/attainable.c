@@ -491,8 +491,9 @@ enum ceil_status ceil_attain_of(const struct ceil_attain_input *in, struct ceil_
 		add_gemm(in, ret_a, &gemms[i]);
 	ceil_model_params(in->model, &p);
 	add_elementwise(in, ret_a);
+	/* Sharded over the GPUs, the gradients' exchange moves no more bytes than an all-reduce. */
 	add_memory(in, ret_a, CEIL_ATTAIN_OPTIMIZER, "Adam",
-	           CEIL_ADAM_TRAFFIC_BYTES * (double)p.total);
+	           CEIL_ADAM_TRAFFIC_BYTES * (double)p.total / in->gpu_count);
 	add_all_reduce(in, ret_a, (double)p.total, backward_seconds(ret_a));
 	sum_up(in, &f, ret_a);
 	return CEIL_OK;

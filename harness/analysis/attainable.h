@@ -143,8 +143,8 @@ struct ceil_attain {
  * Counted: products at rate(), no faster than dram feeds them; a layer's experts as one product of
  * all their tokens, which is what a grouped kernel can come near; attention fused, its causal half,
  * its backward pass 2.5 x forward (five products for two); norms, activations, rotation, loss and
- * embedding as fused kernels; Adam; an all-reduce of the gradients that the backward pass hides.
- * Not counted: launches, waiting, data loading, sharding of any kind.
+ * embedding as fused kernels; Adam, its states shared by the GPUs; an all-reduce of the gradients
+ * that the backward pass hides. Not counted: launches, waiting, data loading, any other sharding.
  * A bound of the sum, not of each part: where power limits, kernels that draw less lie between a
  * step's products and let the clock rise, so that single ones pass their burst rate (H200: 7 % at
  * most, all together 3 % below it). And tensors that stay in the L2 move faster than dram's rate,

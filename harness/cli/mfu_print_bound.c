@@ -149,6 +149,11 @@ void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const str
 		ceil_mfu_sentence(f, "convention",
 		                  "attention is counted in full, but half of it is masked and not "
 		                  "run: --convention causal compares like with like");
+	if (in->gpu_count > 1.0)
+		ceil_mfu_sentence(
+			f, "optimizer",
+			"its states shared by the GPUs; one that is not takes --gpu-count "
+			"times as long, and memory is estimated for that one");
 	if (has_experts(in->model))
 		ceil_mfu_sentence(f, "experts",
 		                  "those of a layer as one product of all their tokens, at whose "
