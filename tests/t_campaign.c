@@ -134,6 +134,7 @@ static void test_whole(void)
 	const struct row *op = ceiling(&s, "fake.op", "fake0");
 	is_int(op->status, CEIL_ROW_OK, "its ceiling is ok");
 	is_text(op->role, "final", "measured again fresh");
+	is_close(op->first_ratio, (double)NAN, 0, "without a choice there is no first one");
 	ok(strcmp(op->variant, "beside") != 0, "a peer never wins");
 	is_int(ceiling(&s, "fake.absent", "fake0")->status, CEIL_ROW_UNSUPPORTED,
 	       "a ceiling of what is not built has a row");

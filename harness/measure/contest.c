@@ -169,7 +169,9 @@ static double first_ratio_of(const struct ceil_lane_run *l, const struct contend
 {
 	const double searched = l->results[c[i].entry].first_ratio;
 
-	if (c[i].algorithm == 0 && !isnan(searched))
+	if (isnan(searched))
+		return searched; /* there was nothing to choose from */
+	if (c[i].algorithm == 0)
 		return 1.0;
 	for (size_t j = 0; j < n; j++) {
 		if (c[j].entry == c[i].entry && c[j].algorithm == 0 && o[j].stats.count > 0)
