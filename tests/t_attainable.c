@@ -258,7 +258,7 @@ static void shapes_to_measure_are_listed_once(void)
 	const double rate = 600.0;
 	const struct ceil_attain_input in = input_of("gpt2", 8, 1024, &rate);
 	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
-	const size_t count = ceil_attain_shapes(in.model, &in.sizes, false, shapes);
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, 1, false, shapes);
 
 	/* qkv, output, up, down and logits in three passes, each in its own layout. */
 	is_u64(count, 15, "fifteen different products");
@@ -283,14 +283,14 @@ static void equal_shapes_are_counted_together(void)
 	const double rate = 600.0;
 	const struct ceil_attain_input in = input_of("llama3-8b", 1, 8192, &rate);
 	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
-	const size_t count = ceil_attain_shapes(in.model, &in.sizes, false, shapes);
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, 1, false, shapes);
 	size_t i = 0;
 
 	while (i < count && shapes[i].m != 14336)
 		i++;
 	is_u64(i < count ? shapes[i].count : 0, 64, "gate and up of 32 layers");
 	/* gate's and up's forward are down's dgrad by its numbers. */
-	ok(ceil_attain_shapes(in.model, &in.sizes, true, shapes) < count, "fewer in one layout");
+	ok(ceil_attain_shapes(in.model, &in.sizes, 1, true, shapes) < count, "fewer in one layout");
 	is_u64(shapes[i].count, 96, "where down's dgrad is the same product");
 }
 
@@ -300,7 +300,7 @@ static void long_sums_are_halved(void)
 	const double rate = 600.0;
 	const struct ceil_attain_input in = input_of("llama3-8b", 1, 8192, &rate);
 	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
-	const size_t count = ceil_attain_shapes(in.model, &in.sizes, false, shapes);
+	const size_t count = ceil_attain_shapes(in.model, &in.sizes, 1, false, shapes);
 	const struct ceil_attain_part *p = find(bound(&in), "logits", "dgrad");
 	size_t i = 0;
 
@@ -335,6 +335,33 @@ static void experts_are_one_product_together(void)
 	is_u64(p->k, 2048, "summed over the tokens of one");
 	is_u64(p->count, 32 * 2, "twice a layer");
 	is_close(p->flops, 32 * 2 * tokens * hidden * inner, 1, "all FLOPs");
+}
+
+/* Each of eight GPUs has one expert, all tokens that were sent to it, and no more FLOPs. */
+static void experts_are_spread_over_gpus(void)
+{
+	const double rate = 600.0, tokens = 16384, hidden = 4096, inner = 14336;
+	struct ceil_attain_input in = input_of("mixtral-8x7b", 2, 4096, &rate);
+	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
+	const struct ceil_attain_part *p;
+	bool listed = false;
+	size_t count;
+
+	in.gpu_count = 8;
+	p = find(bound(&in), "ffn up", "wgrad");
+	is_u64(p->n, 14336, "the outputs of one");
+	is_u64(p->k, 16384, "summed over the tokens of eight GPUs");
+	is_u64(p->count, 32, "once a layer");
+	is_close(p->flops, 32 * 2 * tokens * hidden * inner, 1, "as many FLOPs");
+	is_close(p->bytes, 32 * 2 * (hidden * inner + tokens * (hidden + inner)), 1,
+	         "and an eighth of the weights");
+	count = ceil_attain_shapes(in.model, &in.sizes, 8, false, shapes);
+	for (size_t i = 0; i < count; i++)
+		listed |= shapes[i].m == p->m && shapes[i].n == p->n && shapes[i].k == p->k;
+	ok(listed, "which is what there is to measure");
+	in.gpu_count = 3;
+	is_u64(find(bound(&in), "ffn up", "forward")->n, 16384, "three cannot share eight evenly");
+	is_u64(find(bound(&in), "qkv", "forward")->n, 8192, "nothing else is spread");
 }
 
 /* One token: each weight is read once, in the operands' type; what is made is bf16. */
@@ -432,6 +459,7 @@ int main(void)
 	equal_shapes_are_counted_together();
 	long_sums_are_halved();
 	experts_are_one_product_together();
+	experts_are_spread_over_gpus();
 	narrow_operands_are_fewer_bytes();
 	heat_slows_products_alone();
 	attention_runs_at_the_rate_of_batches();

@@ -183,11 +183,35 @@ static void add_shape(struct ceil_attain_shape *shapes, size_t *count,
 	shapes[(*count)++] = *s;
 }
 
-size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s, bool tn_only,
-                          struct ceil_attain_shape *ret_shapes)
+/* Each GPU has a part of the experts and the tokens that all GPUs send them: as many FLOPs. */
+static void spread_experts(struct ceil_gemm *g, uint64_t gpu_count)
+{
+	uint64_t parts = gpu_count < g->group ? gpu_count : g->group;
+
+	while (parts > 1 && g->group % parts)
+		parts--;
+	if (!parts)
+		return;
+	g->m *= parts;
+	g->group /= parts;
+	g->count /= parts;
+}
+
+static size_t gemms_of_gpu(const struct ceil_model *m, const struct ceil_sizes *s,
+                           uint64_t gpu_count, struct ceil_gemm *ret_gemms)
+{
+	const size_t count = ceil_model_gemms(m, s, ret_gemms);
+
+	for (size_t i = 0; i < count; i++)
+		spread_experts(&ret_gemms[i], gpu_count);
+	return count;
+}
+
+size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s,
+                          uint64_t gpu_count, bool tn_only, struct ceil_attain_shape *ret_shapes)
 {
 	struct ceil_gemm gemms[CEIL_MAX_GEMMS];
-	const size_t count = ceil_model_gemms(m, s, gemms);
+	const size_t count = gemms_of_gpu(m, s, gpu_count, gemms);
 	size_t shapes = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -477,16 +501,17 @@ enum ceil_status ceil_attain_of(const struct ceil_attain_input *in, struct ceil_
                                 struct ceil_error *err)
 {
 	struct ceil_gemm gemms[CEIL_MAX_GEMMS];
-	const size_t count = ceil_model_gemms(in->model, &in->sizes, gemms);
 	struct ceil_params p;
 	struct ceil_flops f;
 	enum ceil_status st = check_input(in, err);
+	size_t count;
 
 	if (st == CEIL_OK)
 		st = ceil_flops_of(in->model, &in->sizes, &in->count, &f, err);
 	if (st != CEIL_OK)
 		return st;
 	*ret_a = (struct ceil_attain){.part_count = 0};
+	count = gemms_of_gpu(in->model, &in->sizes, (uint64_t)in->gpu_count, gemms);
 	for (size_t i = 0; i < count; i++)
 		add_gemm(in, ret_a, &gemms[i]);
 	ceil_model_params(in->model, &p);

@@ -74,11 +74,12 @@ struct ceil_attain_shape {
 /*
  * ceil_attain_shapes - the different products of a step, forward, dgrad and wgrad, but attention's:
  * what is to be measured for a bound whose rates are all its own.
+ * @gpu_count: that share the experts, where there are any; s is of one of them.
  * @tn_only: every product in layout TN, as 8-bit types want it: their operands are transposed
  * when they are quantised. @ret_shapes: room for 3 x CEIL_MAX_GEMMS. Return: how many.
  */
-size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s, bool tn_only,
-                          struct ceil_attain_shape *ret_shapes);
+size_t ceil_attain_shapes(const struct ceil_model *m, const struct ceil_sizes *s,
+                          uint64_t gpu_count, bool tn_only, struct ceil_attain_shape *ret_shapes);
 
 /* Bytes that the estimates assume: bf16 at work, Adam with an fp32 copy and two fp32 moments. */
 enum {
@@ -98,7 +99,7 @@ struct ceil_attain_input {
 	double operand_bytes;   /* of an element that products read: 2, or 1 in fp8 */
 	double dram_gb_s;       /* read and written bytes */
 	double all_reduce_gb_s; /* bus bandwidth; NAN: no all-reduce is counted */
-	double gpu_count;       /* that share the gradients */
+	double gpu_count;       /* that share gradients, optimizer and experts */
 	double sustained_ratio; /* of its burst rate that a product keeps for long, or NAN */
 	double peak_tflops;     /* MFU's denominator */
 };
@@ -141,15 +142,15 @@ struct ceil_attain {
 /*
  * ceil_attain_of - the bound.
  * Counted: products at rate(), no faster than dram feeds them; a layer's experts as one product of
- * all their tokens, which is what a grouped kernel can come near; attention fused, its causal half,
- * its backward pass 2.5 x forward (five products for two); norms, activations, rotation, loss and
- * embedding as fused kernels; Adam, its states shared by the GPUs; an all-reduce of the gradients
- * that the backward pass hides. Not counted: launches, waiting, data loading, any other sharding.
- * A bound of the sum, not of each part: where power limits, kernels that draw less lie between a
- * step's products and let the clock rise, so that single ones pass their burst rate (H200: 7 % at
- * most, all together 3 % below it). And tensors that stay in the L2 move faster than dram's rate,
- * which matters for small batches alone.
- * Return: CEIL_OK; CEIL_E_USAGE for a rate or peak that is not positive.
+ * all their tokens, which is what a grouped kernel can come near, and spread over the GPUs;
+ * attention fused, its causal half, its backward pass 2.5 x forward (five products for two); norms,
+ * activations, rotation, loss and embedding as fused kernels; Adam, its states shared by the GPUs;
+ * an all-reduce of the gradients that the backward pass hides. Not counted: launches, waiting, data
+ * loading, any other sharding. A bound of the sum, not of each part: where power limits, kernels
+ * that draw less lie between a step's products and let the clock rise, so that single ones pass
+ * their burst rate (H200: 7 % at most, all together 3 % below it). And tensors that stay in the L2
+ * move faster than dram's rate, which matters for small batches alone. Return: CEIL_OK;
+ * CEIL_E_USAGE for a rate or peak that is not positive.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_attain_of(const struct ceil_attain_input *in,
                                                 struct ceil_attain *ret_a, struct ceil_error *err);

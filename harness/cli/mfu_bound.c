@@ -235,8 +235,8 @@ enum ceil_status ceil_mfu_shapes(const struct ceil_mfu_call *c, struct ceil_erro
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "--shapes needs the model's sizes, not --params");
 	share_batch(c, &sizes);
-	count = ceil_attain_shapes(c->page.model, &sizes, ceil_dtype_info(c->dtype)->bits <= 8,
-	                           shapes);
+	count = ceil_attain_shapes(c->page.model, &sizes, c->o.gpu_count,
+	                           ceil_dtype_info(c->dtype)->bits <= 8, shapes);
 	printf("m,n,k,dtype,count,layout\n");
 	for (size_t i = 0; i < count; i++)
 		printf("%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%s\n", shapes[i].m,

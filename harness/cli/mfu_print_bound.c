@@ -157,7 +157,7 @@ void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const str
 	if (has_experts(in->model))
 		ceil_mfu_sentence(f, "experts",
 		                  "those of a layer as one product of all their tokens, at whose "
-		                  "rate a grouped kernel is at best");
+		                  "rate a grouped kernel is at best, and spread over the GPUs");
 	if (a->near_ratio > 0.005) {
 		(void)snprintf(
 			text, sizeof(text),
