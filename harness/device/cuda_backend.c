@@ -1,7 +1,6 @@
-/* The CUDA backend: devices, streams, memory, marks, gate and clock stamps by the CUDA runtime. */
-#include "harness/device/cuda.h"
+/* The CUDA backend: devices, streams, marks, gate and clock stamps by the CUDA runtime. */
+#include "harness/device/cuda_inside.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +8,10 @@
 
 #include "harness/base/alloc.h"
 #include "harness/base/clock.h"
-#include "harness/base/dtype.h"
-#include "harness/base/value.h"
-#include "harness/device/nccl.h"
 #include "harness/device/topology.h"
 #include "harness/device/world.h"
 #include "kernels/support.h"
 
-/* Of the waits that the contract gives no time-out: fill, hash, project, read. */
-#define WAIT_NS (60 * (uint64_t)CEIL_NS_PER_S)
 /* Latencies are measured through waits: look without a pause first, then let others work. */
 #define SPIN_NS  200000u
 #define SLEEP_NS 20000u
@@ -25,31 +19,7 @@
 /* Two blocks of stamps a SM: the scheduler then leaves hardly any SM out. */
 enum { STAMPS_PER_SM = 2 };
 
-struct cuda_device {
-	struct ceil_device base;
-	int ordinal;
-	bool lost;    /* it did not answer: CUDA may block, so it is not called any more */
-	bool no_gate; /* the environment serialises launches */
-	cudaStream_t stream[CEIL_MAX_STREAMS];
-	cudaEvent_t slot[CEIL_MAX_SLOTS];
-	bool marked[CEIL_MAX_SLOTS];
-	uint32_t *gate; /* mapped: the last ticket that may pass */
-	uint32_t ticket;
-	struct ceil_stamp *stamps; /* mapped: CEIL_MAX_SLOTS x stamp_count */
-	uint32_t stamp_count;
-	uint64_t *sum; /* on the device */
-	void *flush;   /* on the device: twice the L2 */
-	uint64_t flush_bytes;
-	struct ceil_topology *topology; /* of the host; NULL: hwloc does not know it */
-};
-
-static struct cuda_device *cuda_of(struct ceil_device *dev)
-{
-	return (struct cuda_device *)dev;
-}
-
-/* Before every call: the device answers, and is the thread's current one. */
-static enum ceil_status enter(struct cuda_device *d, struct ceil_error *err)
+enum ceil_status ceil_cuda_enter(struct ceil_cuda_device *d, struct ceil_error *err)
 {
 	if (d->lost)
 		return ceil_fail(err, CEIL_E_TIMEOUT,
@@ -66,9 +36,9 @@ static enum ceil_status check_slot(int slot, struct ceil_error *err)
 }
 
 /* enter, and the mark of slot was made. */
-static enum ceil_status enter_marked(struct cuda_device *d, int slot, struct ceil_error *err)
+static enum ceil_status enter_marked(struct ceil_cuda_device *d, int slot, struct ceil_error *err)
 {
-	enum ceil_status st = enter(d, err);
+	enum ceil_status st = ceil_cuda_enter(d, err);
 
 	if (st == CEIL_OK)
 		st = check_slot(slot, err);
@@ -79,8 +49,8 @@ static enum ceil_status enter_marked(struct cuda_device *d, int slot, struct cei
 
 /* ---- waiting */
 
-static enum ceil_status poll_until(struct cuda_device *d, cudaStream_t stream, cudaEvent_t event,
-                                   uint64_t timeout_ns, struct ceil_error *err)
+static enum ceil_status poll_until(struct ceil_cuda_device *d, cudaStream_t stream,
+                                   cudaEvent_t event, uint64_t timeout_ns, struct ceil_error *err)
 {
 	const uint64_t start_ns = ceil_now_ns();
 
@@ -100,7 +70,8 @@ static enum ceil_status poll_until(struct cuda_device *d, cudaStream_t stream, c
 	}
 }
 
-static enum ceil_status wait_all(struct cuda_device *d, uint64_t timeout_ns, struct ceil_error *err)
+enum ceil_status ceil_cuda_wait_all(struct ceil_cuda_device *d, uint64_t timeout_ns,
+                                    struct ceil_error *err)
 {
 	const uint64_t start_ns = ceil_now_ns();
 
@@ -119,15 +90,15 @@ static enum ceil_status wait_all(struct cuda_device *d, uint64_t timeout_ns, str
 static enum ceil_status cuda_sync(struct ceil_device *dev, uint64_t timeout_ns,
                                   struct ceil_error *err)
 {
-	const enum ceil_status st = enter(cuda_of(dev), err);
+	const enum ceil_status st = ceil_cuda_enter(ceil_cuda_of(dev), err);
 
-	return st == CEIL_OK ? wait_all(cuda_of(dev), timeout_ns, err) : st;
+	return st == CEIL_OK ? ceil_cuda_wait_all(ceil_cuda_of(dev), timeout_ns, err) : st;
 }
 
 static enum ceil_status cuda_wait(struct ceil_device *dev, int slot, uint64_t timeout_ns,
                                   struct ceil_error *err)
 {
-	struct cuda_device *d = cuda_of(dev);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
 	const enum ceil_status st = enter_marked(d, slot, err);
 
 	if (st != CEIL_OK)
@@ -138,11 +109,11 @@ static enum ceil_status cuda_wait(struct ceil_device *dev, int slot, uint64_t ti
 static enum ceil_status cuda_done(struct ceil_device *dev, int stream, bool *ret_done,
                                   struct ceil_error *err)
 {
-	struct cuda_device *d = cuda_of(dev);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
 	cudaError_t e;
 
 	if (d->lost)
-		return enter(d, err);
+		return ceil_cuda_enter(d, err);
 	/* A stream knows its device, and latencies are measured through this: nothing else here. */
 	e = cudaStreamQuery(d->stream[stream]);
 	*ret_done = e == cudaSuccess;
@@ -150,283 +121,27 @@ static enum ceil_status cuda_done(struct ceil_device *dev, int stream, bool *ret
 	                              : ceil_cuda_status((int)e, "waiting for the GPU", err);
 }
 
-/* Copies after all that was enqueued before, and waits for it. */
-static enum ceil_status copy_after_all(struct cuda_device *d, void *dst, const void *src,
-                                       uint64_t bytes, struct ceil_error *err)
+enum ceil_status ceil_cuda_copy_after_all(struct ceil_cuda_device *d, void *dst, const void *src,
+                                          uint64_t bytes, struct ceil_error *err)
 {
-	enum ceil_status st = wait_all(d, WAIT_NS, err);
+	enum ceil_status st = ceil_cuda_wait_all(d, CEIL_CUDA_WAIT_NS, err);
 
 	if (st == CEIL_OK)
 		st = ceil_cuda_status(
 			(int)cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, d->stream[0]),
 			"cudaMemcpyAsync", err);
 	if (st == CEIL_OK)
-		st = poll_until(d, d->stream[0], /* event= */ NULL, WAIT_NS, err);
+		st = poll_until(d, d->stream[0], /* event= */ NULL, CEIL_CUDA_WAIT_NS, err);
 	return st;
 }
 
 static enum ceil_status cuda_read(struct ceil_device *dev, void *dst, const void *src,
                                   uint64_t bytes, struct ceil_error *err)
 {
-	const enum ceil_status st = enter(cuda_of(dev), err);
+	const enum ceil_status st = ceil_cuda_enter(ceil_cuda_of(dev), err);
 
-	return st == CEIL_OK ? copy_after_all(cuda_of(dev), dst, src, bytes, err) : st;
-}
-
-/* ---- memory */
-
-/* The pages are bound and touched first; then the GPU may reach them. */
-static enum ceil_status alloc_on_node(const struct cuda_device *d, const struct ceil_buffer *b,
-                                      void **ret_ptr, struct ceil_error *err)
-{
-	void *ptr = NULL;
-	enum ceil_status st;
-	int is;
-
-	if (!d->topology || b->memory == CEIL_MEM_PINNED_WC)
-		return ceil_fail(err, CEIL_E_UNSUPPORTED, "host memory on NUMA node %d: %s",
-		                 b->numa_node,
-		                 d->topology ? "CUDA places write-combined memory by itself"
-		                             : "hwloc does not know this machine");
-	st = ceil_topology_alloc(d->topology, b->numa_node, b->bytes, &ptr, err);
-	if (st != CEIL_OK)
-		return st;
-	memset(ptr, 0, b->bytes);
-	is = ceil_topology_node_of(d->topology, ptr);
-	if (is >= 0 && is != b->numa_node)
-		st = ceil_fail(err, CEIL_E_UNSUPPORTED,
-		               "host memory for NUMA node %d lies on node %d", b->numa_node, is);
-	if (st == CEIL_OK && b->memory != CEIL_MEM_PAGEABLE)
-		st = ceil_cuda_status((int)cudaHostRegister(ptr, b->bytes, cudaHostRegisterMapped),
-		                      "cudaHostRegister", err);
-	if (st != CEIL_OK) {
-		ceil_topology_free(ptr, b->bytes);
-		return st;
-	}
-	*ret_ptr = ptr;
-	return CEIL_OK;
-}
-
-static enum ceil_status alloc_host(const struct cuda_device *d, const struct ceil_buffer *b,
-                                   void **ret_ptr, struct ceil_error *err)
-{
-	unsigned flags = cudaHostAllocDefault;
-
-	if (b->numa_node >= 0)
-		return alloc_on_node(d, b, ret_ptr, err);
-	if (b->memory == CEIL_MEM_PINNED_WC)
-		flags = cudaHostAllocWriteCombined;
-	if (b->memory == CEIL_MEM_MAPPED)
-		flags = cudaHostAllocMapped;
-	if (b->memory != CEIL_MEM_PAGEABLE)
-		return ceil_cuda_status((int)cudaHostAlloc(ret_ptr, b->bytes, flags),
-		                        "cudaHostAlloc", err);
-	*ret_ptr = malloc(b->bytes);
-	if (!*ret_ptr)
-		return ceil_fail(err, CEIL_E_NOMEM, "malloc: no memory");
-	memset(*ret_ptr, 0,
-	       b->bytes); /* the first touch gives the pages; never in a timed region */
-	return CEIL_OK;
-}
-
-static enum ceil_status cuda_alloc(struct ceil_device *dev, const struct ceil_buffer *b,
-                                   void **ret_ptr, struct ceil_error *err)
-{
-	enum ceil_status st = enter(cuda_of(dev), err);
-	void *ptr = NULL;
-
-	if (st != CEIL_OK)
-		return st;
-	if (b->bytes == 0)
-		return ceil_fail(err, CEIL_E_USAGE, "cuda backend: a buffer of 0 bytes");
-	if (b->memory == CEIL_MEM_DEVICE)
-		st = ceil_cuda_status((int)cudaMalloc(&ptr, b->bytes), "cudaMalloc", err);
-	else if (b->memory == CEIL_MEM_SHARED)
-		st = ceil_nccl_alloc(b->bytes, &ptr, err);
-	else
-		st = alloc_host(cuda_of(dev), b, &ptr, err);
-	if (st != CEIL_OK) {
-		(void)ceil_context(err, "%llu bytes for %s", (unsigned long long)b->bytes,
-		                   dev->props.label);
-		return st;
-	}
-	*ret_ptr = ptr;
-	return CEIL_OK;
-}
-
-/* Whether alloc_on_node made it. */
-static bool on_node(const struct ceil_buffer *b)
-{
-	return b->numa_node >= 0 && b->memory != CEIL_MEM_DEVICE && b->memory != CEIL_MEM_SHARED;
-}
-
-static void free_pageable(const struct ceil_buffer *b, void *ptr)
-{
-	if (on_node(b))
-		ceil_topology_free(ptr, b->bytes);
-	else
-		free(ptr);
-}
-
-static void cuda_free(struct ceil_device *dev, const struct ceil_buffer *b, void *ptr)
-{
-	struct ceil_error ignored; /* a device that is gone gives nothing back */
-
-	if (b->memory == CEIL_MEM_PAGEABLE) {
-		free_pageable(b, ptr);
-		return;
-	}
-	if (!ptr || enter(cuda_of(dev), &ignored) != CEIL_OK)
-		return;
-	if (b->memory == CEIL_MEM_SHARED) {
-		ceil_nccl_free(ptr);
-	} else if (b->memory == CEIL_MEM_DEVICE) {
-		(void)cudaFree(ptr);
-	} else if (on_node(b)) {
-		(void)cudaHostUnregister(ptr);
-		ceil_topology_free(ptr, b->bytes);
-	} else {
-		(void)cudaFreeHost(ptr);
-	}
-}
-
-/* ---- contents */
-
-/* The GPU reaches pageable memory only while it is registered. */
-static enum ceil_status borrow(const struct ceil_buffer *b, void *ptr, struct ceil_error *err)
-{
-	if (b->memory != CEIL_MEM_PAGEABLE || b->bytes == 0)
-		return CEIL_OK;
-	return ceil_cuda_status((int)cudaHostRegister(ptr, b->bytes, cudaHostRegisterMapped),
-	                        "cudaHostRegister", err);
-}
-
-static enum ceil_status give_back(const struct ceil_buffer *b, void *ptr, enum ceil_status before,
-                                  struct ceil_error *err)
-{
-	enum ceil_status st;
-
-	if (b->memory != CEIL_MEM_PAGEABLE || b->bytes == 0 || before == CEIL_E_TIMEOUT)
-		return before;
-	st = ceil_cuda_status((int)cudaHostUnregister(ptr), "cudaHostUnregister",
-	                      before == CEIL_OK ? err : NULL);
-	return before == CEIL_OK ? st : before;
-}
-
-static enum ceil_status cuda_fill(struct ceil_device *dev, const struct ceil_buffer *b, void *ptr,
-                                  int buffer, enum ceil_pattern pattern, uint64_t seed,
-                                  struct ceil_error *err)
-{
-	struct cuda_device *d = cuda_of(dev);
-	const struct ceil_fill f = {
-		.ptr = ptr,
-		.bytes = b->bytes,
-		.dtype = b->dtype,
-		.pattern = pattern,
-		.seed = seed,
-		.buffer = (uint32_t)buffer,
-	};
-	enum ceil_status st = enter(d, err);
-
-	if (st == CEIL_OK)
-		st = borrow(b, ptr, err);
-	if (st != CEIL_OK)
-		return st;
-	st = ceil_support_fill(d->stream[0], &f, err);
-	if (st == CEIL_OK)
-		st = wait_all(d, WAIT_NS, err);
-	return give_back(b, ptr, st, err);
-}
-
-static enum ceil_status hash_in(struct cuda_device *d, const struct ceil_buffer *b, const void *ptr,
-                                uint64_t *ret_hash, struct ceil_error *err)
-{
-	enum ceil_status st = wait_all(d, WAIT_NS, err);
-
-	if (st == CEIL_OK)
-		st = ceil_cuda_status(
-			(int)cudaMemsetAsync(d->sum, 0, sizeof(*d->sum), d->stream[0]),
-			"cudaMemsetAsync", err);
-	if (st == CEIL_OK)
-		st = ceil_support_hash(d->stream[0], ptr, b->bytes, ceil_dtype_info(b->dtype)->bits,
-		                       d->sum, err);
-	if (st == CEIL_OK)
-		st = copy_after_all(d, ret_hash, d->sum, sizeof(*d->sum), err);
-	return st;
-}
-
-static enum ceil_status cuda_hash(struct ceil_device *dev, const struct ceil_buffer *b,
-                                  const void *ptr, uint64_t *ret_hash, struct ceil_error *err)
-{
-	union {
-		const void *in;
-		void *out; /* registering changes no byte, but asks for a pointer that may */
-	} p = {.in = ptr};
-	struct cuda_device *d = cuda_of(dev);
-	enum ceil_status st = enter(d, err);
-
-	if (st == CEIL_OK)
-		st = borrow(b, p.out, err);
-	if (st != CEIL_OK)
-		return st;
-	return give_back(b, p.out, hash_in(d, b, ptr, ret_hash, err), err);
-}
-
-/* x, y and the marks of bad rows lie in one piece of device memory. */
-static enum ceil_status project_in(struct cuda_device *d, const struct ceil_matrix *m,
-                                   const int64_t *x, void *scratch, int64_t *y, uint32_t *bad,
-                                   struct ceil_error *err)
-{
-	int64_t *const dev_x = scratch;
-	uint64_t *const dev_y = (uint64_t *)(dev_x + m->cols);
-	uint32_t *const dev_bad = (uint32_t *)(dev_y + m->rows);
-	const uint64_t out_bytes = m->rows * (sizeof(*dev_y) + sizeof(*dev_bad));
-	const struct ceil_project p = {
-		.ptr = m->ptr,
-		.dtype = m->dtype,
-		.rows = m->rows,
-		.cols = m->cols,
-		.row_stride = m->row_stride,
-		.col_stride = m->col_stride,
-		.x = dev_x,
-		.y = dev_y,
-		.bad = dev_bad,
-	};
-	enum ceil_status st = copy_after_all(d, dev_x, x, m->cols * sizeof(*x), err);
-
-	if (st == CEIL_OK)
-		st = ceil_cuda_status((int)cudaMemsetAsync(dev_y, 0, out_bytes, d->stream[0]),
-		                      "cudaMemsetAsync", err);
-	if (st == CEIL_OK)
-		st = ceil_support_project(d->stream[0], &p, err);
-	if (st == CEIL_OK)
-		st = copy_after_all(d, y, dev_y, m->rows * sizeof(*y), err);
-	if (st == CEIL_OK)
-		st = copy_after_all(d, bad, dev_bad, m->rows * sizeof(*bad), err);
-	return st;
-}
-
-static enum ceil_status cuda_project(struct ceil_device *dev, const struct ceil_matrix *m,
-                                     const int64_t *x, int64_t *ret_y, struct ceil_error *err)
-{
-	struct cuda_device *d = cuda_of(dev);
-	int64_t *y = ceil_alloc(m->rows, sizeof(*y), err);
-	uint32_t *bad = ceil_alloc(m->rows, sizeof(*bad), err);
-	void *scratch = NULL;
-	enum ceil_status st = y && bad ? enter(d, err) : CEIL_E_NOMEM;
-
-	if (st == CEIL_OK)
-		st = ceil_cuda_status((int)cudaMalloc(&scratch, m->cols * 8 + m->rows * 12),
-		                      "cudaMalloc for a projection", err);
-	if (st == CEIL_OK)
-		st = project_in(d, m, x, scratch, y, bad, err);
-	for (uint64_t r = 0; st == CEIL_OK && r < m->rows; r++)
-		ret_y[r] = bad[r] ? INT64_MIN : y[r];
-	if (scratch && !d->lost)
-		(void)cudaFree(scratch);
-	free(bad);
-	free(y);
-	return st;
+	return st == CEIL_OK ? ceil_cuda_copy_after_all(ceil_cuda_of(dev), dst, src, bytes, err)
+	                     : st;
 }
 
 /* ---- streams, marks, gate, clock */
@@ -434,20 +149,20 @@ static enum ceil_status cuda_project(struct ceil_device *dev, const struct ceil_
 static enum ceil_status cuda_bind(struct ceil_device *dev, struct ceil_launch *l,
                                   struct ceil_error *err)
 {
-	const enum ceil_status st = enter(cuda_of(dev), err);
+	const enum ceil_status st = ceil_cuda_enter(ceil_cuda_of(dev), err);
 
 	if (st != CEIL_OK)
 		return st;
 	for (int i = 0; i < CEIL_MAX_STREAMS; i++)
-		l->stream[i] = cuda_of(dev)->stream[i];
+		l->stream[i] = ceil_cuda_of(dev)->stream[i];
 	return CEIL_OK;
 }
 
 static enum ceil_status cuda_mark(struct ceil_device *dev, int stream, int slot,
                                   struct ceil_error *err)
 {
-	struct cuda_device *d = cuda_of(dev);
-	enum ceil_status st = enter(d, err);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
+	enum ceil_status st = ceil_cuda_enter(d, err);
 
 	if (st == CEIL_OK)
 		st = check_slot(slot, err);
@@ -464,7 +179,7 @@ static enum ceil_status cuda_mark(struct ceil_device *dev, int stream, int slot,
 static enum ceil_status cuda_elapsed_ns(struct ceil_device *dev, int from, int to, double *ret_ns,
                                         struct ceil_error *err)
 {
-	struct cuda_device *d = cuda_of(dev);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
 	float ms = 0.0f;
 	enum ceil_status st = enter_marked(d, from, err);
 
@@ -480,23 +195,23 @@ static enum ceil_status cuda_elapsed_ns(struct ceil_device *dev, int from, int t
 
 static enum ceil_status cuda_flush_cache(struct ceil_device *dev, struct ceil_error *err)
 {
-	struct cuda_device *d = cuda_of(dev);
-	const enum ceil_status st = enter(d, err);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
+	const enum ceil_status st = ceil_cuda_enter(d, err);
 
 	if (st != CEIL_OK || d->flush_bytes == 0)
 		return st;
 	return ceil_support_flush(d->stream[0], d->flush, d->flush_bytes, err);
 }
 
-static void open_gate(struct cuda_device *d)
+static void open_gate(struct ceil_cuda_device *d)
 {
 	__atomic_store_n(d->gate, d->ticket, __ATOMIC_RELEASE);
 }
 
 static enum ceil_status cuda_gate(struct ceil_device *dev, bool closed, struct ceil_error *err)
 {
-	struct cuda_device *d = cuda_of(dev);
-	enum ceil_status st = enter(d, err);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
+	enum ceil_status st = ceil_cuda_enter(d, err);
 
 	if (st != CEIL_OK || d->no_gate)
 		return st;
@@ -511,15 +226,15 @@ static enum ceil_status cuda_gate(struct ceil_device *dev, bool closed, struct c
 	return st;
 }
 
-static struct ceil_stamp *stamps_of(const struct cuda_device *d, int slot)
+static struct ceil_stamp *stamps_of(const struct ceil_cuda_device *d, int slot)
 {
 	return d->stamps + (size_t)slot * d->stamp_count;
 }
 
 static enum ceil_status cuda_clock(struct ceil_device *dev, int slot, struct ceil_error *err)
 {
-	struct cuda_device *d = cuda_of(dev);
-	enum ceil_status st = enter(d, err);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
+	enum ceil_status st = ceil_cuda_enter(d, err);
 
 	if (st == CEIL_OK)
 		st = check_slot(slot, err);
@@ -531,8 +246,8 @@ static enum ceil_status cuda_clock(struct ceil_device *dev, int slot, struct cei
 static enum ceil_status cuda_clock_mhz(struct ceil_device *dev, int from, int to, double *ret_mhz,
                                        struct ceil_error *err)
 {
-	struct cuda_device *d = cuda_of(dev);
-	enum ceil_status st = enter(d, err);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
+	enum ceil_status st = ceil_cuda_enter(d, err);
 
 	if (st == CEIL_OK)
 		st = check_slot(from, err);
@@ -574,12 +289,12 @@ static enum ceil_status cuda_count(int *ret_count, struct ceil_error *err)
 
 static void cuda_close(struct ceil_device *dev)
 {
-	struct cuda_device *d = cuda_of(dev);
+	struct ceil_cuda_device *d = ceil_cuda_of(dev);
 	struct ceil_error ignored; /* nothing more can be done about a device that is closed */
 
 	if (!d)
 		return;
-	if (enter(d, &ignored) != CEIL_OK)
+	if (ceil_cuda_enter(d, &ignored) != CEIL_OK)
 		goto out;
 	if (d->gate)
 		open_gate(d);
@@ -600,7 +315,7 @@ out:
 	free(d);
 }
 
-static enum ceil_status make_streams(struct cuda_device *d, struct ceil_error *err)
+static enum ceil_status make_streams(struct ceil_cuda_device *d, struct ceil_error *err)
 {
 	enum ceil_status st = CEIL_OK;
 
@@ -624,7 +339,7 @@ static enum ceil_status make_mapped(void **ret_ptr, size_t bytes, struct ceil_er
 	return st;
 }
 
-static enum ceil_status make_memory(struct cuda_device *d, struct ceil_error *err)
+static enum ceil_status make_memory(struct ceil_cuda_device *d, struct ceil_error *err)
 {
 	const struct ceil_device_props *p = &d->base.props;
 	void *gate = NULL, *stamps = NULL, *sum = NULL;
@@ -648,7 +363,7 @@ static enum ceil_status make_memory(struct cuda_device *d, struct ceil_error *er
 }
 
 /* Runs what may later stand behind a closed gate once, ungated: code is loaded at first use. */
-static enum ceil_status load_kernels(struct cuda_device *d, struct ceil_error *err)
+static enum ceil_status load_kernels(struct ceil_cuda_device *d, struct ceil_error *err)
 {
 	enum ceil_status st = ceil_support_gate(d->stream[0], d->gate, d->ticket, err);
 
@@ -656,11 +371,11 @@ static enum ceil_status load_kernels(struct cuda_device *d, struct ceil_error *e
 		st = ceil_support_clock(d->stream[0], d->stamps, d->stamp_count, err);
 	if (st == CEIL_OK && d->flush_bytes > 0)
 		st = ceil_support_flush(d->stream[0], d->flush, d->flush_bytes, err);
-	return st == CEIL_OK ? wait_all(d, WAIT_NS, err) : st;
+	return st == CEIL_OK ? ceil_cuda_wait_all(d, CEIL_CUDA_WAIT_NS, err) : st;
 }
 
 /* Where host memory may lie; a machine that hwloc does not know has no nodes to choose from. */
-static void know_host(struct cuda_device *d)
+static void know_host(struct ceil_cuda_device *d)
 {
 	struct ceil_error ignored;
 
@@ -670,7 +385,7 @@ static void know_host(struct cuda_device *d)
 
 static enum ceil_status cuda_open(int ordinal, struct ceil_device **ret_dev, struct ceil_error *err)
 {
-	struct cuda_device *d = ceil_alloc(1, sizeof(*d), err);
+	struct ceil_cuda_device *d = ceil_alloc(1, sizeof(*d), err);
 	enum ceil_status st;
 
 	if (!d)
@@ -678,7 +393,7 @@ static enum ceil_status cuda_open(int ordinal, struct ceil_device **ret_dev, str
 	d->base.backend = &ceil_cuda_backend;
 	d->ordinal = ordinal;
 	d->no_gate = ceil_cuda_serialised();
-	st = enter(d, err);
+	st = ceil_cuda_enter(d, err);
 	if (st == CEIL_OK)
 		st = ceil_cuda_peek(ordinal, &d->base.props, err);
 	if (st == CEIL_OK)
@@ -708,11 +423,11 @@ const struct ceil_backend ceil_cuda_backend = {
 	.open = cuda_open,
 	.close = cuda_close,
 	.bind = cuda_bind,
-	.alloc = cuda_alloc,
-	.free = cuda_free,
-	.fill = cuda_fill,
-	.hash = cuda_hash,
-	.project = cuda_project,
+	.alloc = ceil_cuda_alloc,
+	.free = ceil_cuda_free,
+	.fill = ceil_cuda_fill,
+	.hash = ceil_cuda_hash,
+	.project = ceil_cuda_project,
 	.read = cuda_read,
 	.mark = cuda_mark,
 	.elapsed_ns = cuda_elapsed_ns,
@@ -727,5 +442,5 @@ const struct ceil_backend ceil_cuda_backend = {
 
 const struct ceil_topology *ceil_cuda_topology(const struct ceil_device *dev)
 {
-	return ((const struct cuda_device *)dev)->topology;
+	return ((const struct ceil_cuda_device *)dev)->topology;
 }
