@@ -44,6 +44,16 @@ const struct ceil_variant *bed_variant(const struct ceil_bench *bench, const cha
 	exit(done_testing());
 }
 
+const struct ceil_case *bed_case(const struct ceil_bench *bench, const char *name)
+{
+	for (size_t i = 0; i < bench->case_count; i++) {
+		if (strcmp(bench->cases[i].name, name) == 0)
+			return &bench->cases[i];
+	}
+	ok(false, "there is a case %s", name);
+	exit(done_testing());
+}
+
 static struct ceil_case case_of(const uint64_t *axis, size_t axis_count)
 {
 	struct ceil_case cas = {.name = "test"};

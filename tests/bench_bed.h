@@ -23,8 +23,9 @@ extern const struct ceil_device_props bed_h200;
 /* The least of a GPU: two SMs, 1 MiB of L2, 1 GiB. */
 extern const struct ceil_device_props bed_small;
 
-/* bed_variant - by name; ends the test where there is none. */
+/* bed_variant, bed_case - by name; end the test where there is none. */
 const struct ceil_variant *bed_variant(const struct ceil_bench *bench, const char *name);
+const struct ceil_case *bed_case(const struct ceil_bench *bench, const char *name);
 
 /*
  * bed_open - shape of a variant on d, its buffers in host memory, inputs filled with the pattern of

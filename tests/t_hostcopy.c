@@ -7,6 +7,7 @@
 
 #include "harness/device/cuda_copy.h"
 #include "harness/device/host.h"
+#include "tests/bench_bed.h"
 #include "tests/tap.h"
 
 #define MIB (UINT64_C(1) << 20)
@@ -22,30 +23,10 @@ static const struct ceil_device_props beside = {
 static const struct ceil_device_props somewhere = {
 	.sm_count = 132, .free_bytes = 84 * GIB, .numa_node = -1, .host_nodes = 1};
 
-static const struct ceil_variant *variant(const char *name)
-{
-	for (size_t i = 0; i < bench->variant_count; i++) {
-		if (strcmp(bench->variants[i].name, name) == 0)
-			return &bench->variants[i];
-	}
-	ok(false, "there is a variant %s", name);
-	exit(done_testing());
-}
-
-static const struct ceil_case *named_case(const char *name)
-{
-	for (size_t i = 0; i < bench->case_count; i++) {
-		if (strcmp(bench->cases[i].name, name) == 0)
-			return &bench->cases[i];
-	}
-	ok(false, "there is a case %s", name);
-	exit(done_testing());
-}
-
 static struct ceil_point point(const char *name, const char *cas)
 {
 	return (struct ceil_point){
-		.bench = bench, .variant = variant(name), .cas = named_case(cas)};
+		.bench = bench, .variant = bed_variant(bench, name), .cas = bed_case(bench, cas)};
 }
 
 static bool runs_on(const struct ceil_variant *v, const struct ceil_case *c)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness/device/host.h"
+#include "tests/bench_bed.h"
 #include "tests/recorded_backend.h"
 #include "tests/tap.h"
 
@@ -14,29 +15,9 @@
 static const struct ceil_bench *const bench = &ceil_launch_bench;
 static const struct ceil_device_props h200 = {.sm_count = 132, .cc_major = 9};
 
-static const struct ceil_variant *variant(const char *name)
-{
-	for (size_t i = 0; i < bench->variant_count; i++) {
-		if (strcmp(bench->variants[i].name, name) == 0)
-			return &bench->variants[i];
-	}
-	ok(false, "there is a variant %s", name);
-	exit(done_testing());
-}
-
-static const struct ceil_case *named_case(const char *name)
-{
-	for (size_t i = 0; i < bench->case_count; i++) {
-		if (strcmp(bench->cases[i].name, name) == 0)
-			return &bench->cases[i];
-	}
-	ok(false, "there is a case %s", name);
-	exit(done_testing());
-}
-
 static struct ceil_point point(const char *name, const struct ceil_case *cas)
 {
-	return (struct ceil_point){.bench = bench, .variant = variant(name), .cas = cas};
+	return (struct ceil_point){.bench = bench, .variant = bed_variant(bench, name), .cas = cas};
 }
 
 /* ---- the table */
@@ -93,7 +74,7 @@ static void test_table(void)
 
 static struct ceil_launch shape_of(const char *name, const char *cas)
 {
-	const struct ceil_point p = point(name, named_case(cas));
+	const struct ceil_point p = point(name, bed_case(bench, cas));
 	struct ceil_buffer buf[CEIL_MAX_BUFS] = {{0}};
 	struct ceil_launch l = {0};
 	struct ceil_error err = {CEIL_OK, ""};
@@ -147,7 +128,7 @@ static void test_refused(void)
 	struct ceil_buffer buf[CEIL_MAX_BUFS];
 	struct ceil_launch l;
 	struct ceil_error err;
-	struct ceil_point p = point("roundtrip.pool", named_case("empty"));
+	struct ceil_point p = point("roundtrip.pool", bed_case(bench, "empty"));
 
 	is_int(bench->shape(&p, &one, &l, buf, &err), CEIL_E_UNSUPPORTED, "one core has no other");
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -162,12 +143,12 @@ static void test_refused(void)
 
 static void test_applies(void)
 {
-	struct ceil_point p = point("storm.spin", named_case("empty"));
+	struct ceil_point p = point("storm.spin", bed_case(bench, "empty"));
 
 	ok(!bench->applies(&p, NULL), "an empty kernel makes no storm");
-	p = point("storm.spin", named_case("2us.s8"));
+	p = point("storm.spin", bed_case(bench, "2us.s8"));
 	ok(bench->applies(&p, NULL), "kernels that work do");
-	p = point("rate.loop", named_case("2us.s8"));
+	p = point("rate.loop", bed_case(bench, "2us.s8"));
 	ok(!bench->applies(&p, NULL), "and are for nothing else");
 }
 
@@ -219,7 +200,7 @@ static void test_timers(void)
 
 static void test_host(void)
 {
-	const struct ceil_point p = point("roundtrip.pool", named_case("empty"));
+	const struct ceil_point p = point("roundtrip.pool", bed_case(bench, "empty"));
 	struct ceil_device *dev = NULL;
 	struct ceil_buffer buf[CEIL_MAX_BUFS] = {{0}};
 	struct ceil_launch l = {0};

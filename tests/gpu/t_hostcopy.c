@@ -8,6 +8,7 @@
 #include "harness/device/cuda.h"
 #include "harness/device/cuda_copy.h"
 #include "harness/device/topology.h"
+#include "tests/bench_bed.h"
 #include "tests/gpu_bench.h"
 #include "tests/tap.h"
 
@@ -22,16 +23,13 @@ static bool is_small(const struct ceil_point *p)
 static void test_wrong(struct ceil_device *dev, enum ceil_copy_buffer spoilt)
 {
 	const struct ceil_case cas = {.name = "odd", .axis = {12288, 0}};
-	struct ceil_point p = {.bench = bench, .cas = &cas};
+	const struct ceil_point p = {
+		.bench = bench, .variant = bed_variant(bench, "both.ce.pinned"), .cas = &cas};
 	struct ceil_buffer buf[CEIL_MAX_BUFS] = {{0}};
 	struct ceil_launch l = {0};
 	struct ceil_error err = {CEIL_OK, ""};
 	uint32_t candidates;
 
-	for (size_t i = 0; i < bench->variant_count; i++) {
-		if (strcmp(bench->variants[i].name, "both.ce.pinned") == 0)
-			p.variant = &bench->variants[i];
-	}
 	ok(bench->shape(&p, &dev->props, &l, buf, &err) == CEIL_OK &&
 	           dev->backend->bind(dev, &l, &err) == CEIL_OK,
 	   "12 KiB both ways %s", err.text);

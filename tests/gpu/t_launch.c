@@ -6,6 +6,7 @@
 
 #include "harness/device/cuda_launch.h"
 #include "kernels/launch.h"
+#include "tests/bench_bed.h"
 #include "tests/gpu_bench.h"
 #include "tests/tap.h"
 
@@ -28,15 +29,13 @@ static void look_at_storm(const struct ceil_outcome *o)
 /* A kernel that did not run, or ran twice, is missed in the count. */
 static void test_count(struct ceil_device *dev)
 {
-	struct ceil_point p = {.bench = bench, .cas = &bench->cases[0]};
+	const struct ceil_point p = {.bench = bench,
+	                             .variant = bed_variant(bench, "cooperative.grid"),
+	                             .cas = &bench->cases[0]};
 	struct ceil_buffer buf[CEIL_MAX_BUFS] = {{0}};
 	struct ceil_launch l = {0};
 	struct ceil_error err = {CEIL_OK, ""};
 
-	for (size_t i = 0; i < bench->variant_count; i++) {
-		if (strcmp(bench->variants[i].name, "cooperative.grid") == 0)
-			p.variant = &bench->variants[i];
-	}
 	ok(bench->shape(&p, &dev->props, &l, buf, &err) == CEIL_OK &&
 	           dev->backend->bind(dev, &l, &err) == CEIL_OK &&
 	           dev->backend->alloc(dev, &buf[0], &l.buf[0], &err) == CEIL_OK,

@@ -7,6 +7,7 @@
 #include "bench/launch.h"
 #include "harness/base/clock.h"
 #include "kernels/launch.h"
+#include "tests/bench_bed.h"
 #include "tests/gpu_bench.h"
 #include "tests/tap.h"
 
@@ -88,19 +89,12 @@ static double plain_copies(const struct ceil_launch *l, const struct plain_copy 
 static double ours(struct ceil_meter *m, const struct ceil_bench *b, const char *variant,
                    const char *cas)
 {
-	struct ceil_point p = {.bench = b};
+	const struct ceil_point p = {
+		.bench = b, .variant = bed_variant(b, variant), .cas = bed_case(b, cas)};
 	struct ceil_outcome o;
 	struct ceil_error err = {CEIL_OK, ""};
 	double ns;
 
-	for (size_t i = 0; i < b->variant_count; i++) {
-		if (strcmp(b->variants[i].name, variant) == 0)
-			p.variant = &b->variants[i];
-	}
-	for (size_t i = 0; i < b->case_count; i++) {
-		if (strcmp(b->cases[i].name, cas) == 0)
-			p.cas = &b->cases[i];
-	}
 	if (ceil_meter_point(m, &p, &effort, CEIL_SEARCH, &o, &err) != CEIL_OK ||
 	    o.status != CEIL_ROW_OK)
 		ok(false, "%s is measured: %s %s", variant, o.reason, err.text);
