@@ -22,7 +22,7 @@ BEGIN {
 	level["output"] = 5
 	level["cli"] = level["trace"] = 6
 	vendor = "^(cuda|cublas|nvml|nccl|mpi|nv)[A-Za-z0-9_]*[.]h"
-	may_vendor = "^(kernels/.*[.]cu|harness/device/(cuda_.*|cublaslt.*|nccl.*|mpi_plugin)[.]c)$"
+	may_vendor = "^(kernels/.*[.]cu|harness/device/((cuda_.*|cublaslt.*|nccl.*|mpi_plugin)[.]c|cublaslt_inside[.]h))$"
 	may_cupti = "^harness/(telemetry/pm|trace/)"
 	bench_sees = "^(bench/|kernels/|harness/base/|harness/measure/(bench|scenario)[.]h$|" \
 		"harness/device/(host|backend|cblas|cublaslt.*|nccl.*|mpi|team|cuda_.*)[.]h$)"
@@ -40,6 +40,12 @@ BEGIN {
 		offence("headers of CUPTI are for harness/telemetry/pm* and harness/trace/")
 	if (!quoted)
 		next
+	if (name ~ /_inside[.]h$/) {
+		folder = name
+		sub(/[^\/]*$/, "", folder)
+		if (index(file, folder) != 1)
+			offence("is the inside of another folder")
+	}
 	if (name !~ /^(harness|bench|kernels)\//)
 		offence("is not written from the root of the repository")
 	else if (file ~ /^harness\// && name ~ /^harness\//) {

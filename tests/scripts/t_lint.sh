@@ -150,6 +150,9 @@ wall bench/x.c harness/telemetry/nvml.h
 wall kernels/x.h harness/base/value.h
 wall kernels/x.cu harness/device/backend.h
 wall harness/base/x.c add.h
+wall bench/x.c harness/device/cublaslt_inside.h
+wall harness/cli/x.c harness/telemetry/nvml_inside.h
+door harness/device/cuda_x.c harness/device/cuda_inside.h
 door harness/cli/x.c harness/measure/loop.h
 door harness/device/x.c harness/telemetry/nvml.h
 door harness/device/cuda_backend.c kernels/support.h
@@ -161,6 +164,7 @@ sample '/* Bad. */\n#include <cuda_runtime.h>\n'
 catches walls bench/x.c "headers of CUDA" "a bench includes no CUDA header"
 sample '/* Bad. */\n#include <nvml.h>\n'
 catches walls harness/telemetry/x.c "headers of CUDA" "nvml.h is nowhere"
+catches walls harness/device/cublaslt.h "headers of CUDA" "nor a header but the inside of a vendor's"
 sample '/* Bad. */\n#include <cupti.h>\n'
 catches walls harness/device/cuda_x.c "CUPTI" "CUPTI only in its places"
 sample '/* Fine. */\n#include <cuda_runtime.h>\n'
