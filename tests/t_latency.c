@@ -32,7 +32,7 @@ static void test_shape(void)
 	is_u64(l.smem_bytes, 256, "holds the ring");
 	/* Copying a node takes a load and a division, some 400 clocks; a hop takes 23. */
 	ok(400.0 * (double)l.n < 0.005 * 23.0 * CEIL_LATENCY_UNROLL * l.iters,
-	   "and copying it there is less than 0.5 % of a launch");
+	   "and copying it there is less than 0.5 %% of a launch");
 	is_int(bed_shape(bench, "dram.curve", three, 2, &bed_h200, &l, &err), CEIL_OK, "3 MiB");
 	is_u64(l.n * l.m, 2 * MIB, "become 2");
 	is_int(bed_shape(bench, "l2.ns", odd, 2, &bed_h200, &l, &err), CEIL_E_USAGE,
