@@ -98,6 +98,8 @@ static void test_steady(void)
 	ok(!ceil_usage_steady(1.1, 5), "GPU-Util is still a mean of what was before");
 	ok(ceil_usage_steady(1.3, 5) && ceil_usage_steady(4.8, 5), "the middle counts");
 	ok(!ceil_usage_steady(4.95, 5) && !ceil_usage_steady(5.2, 5), "the end does not");
+	is_close(ceil_usage_tell_s(5), 4.4, 1e-12, "blocks tell at the end");
+	is_close(ceil_usage_tell_s(1), 0.5, 1e-12, "of a short play in its second half");
 	ok(!ceil_usage_steady(0.4, 1) && ceil_usage_steady(0.6, 1), "a short one: its second half");
 }
 

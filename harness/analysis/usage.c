@@ -10,6 +10,8 @@
 /* GPU-Util is a mean over the last second or less (nvml.h: 1 s to 1/6 s), GPM over 0.2 s. */
 #define SETTLE_S 1.2
 #define LAST_S   0.1
+/* Some sixty blocks of 10 ms, whose mean is steady to a hundredth of a point. */
+#define TELL_S 0.6
 
 /* ---- columns */
 
@@ -108,6 +110,11 @@ const struct ceil_table ceil_usage_table = {
 double ceil_usage_settle_s(double planned_s)
 {
 	return planned_s >= 2.0 * SETTLE_S ? SETTLE_S : planned_s / 2.0;
+}
+
+double ceil_usage_tell_s(double planned_s)
+{
+	return fmax(ceil_usage_settle_s(planned_s), planned_s - TELL_S);
 }
 
 bool ceil_usage_steady(double at_s, double planned_s)

@@ -90,6 +90,12 @@ bool ceil_usage_steady(double at_s, double planned_s);
 /* ceil_usage_settle_s - from when on readings of a play count. */
 double ceil_usage_settle_s(double planned_s);
 
+/*
+ * ceil_usage_tell_s - from when on the blocks of a play tell of their stays: the last 0.6 s, and
+ * never before readings count. Telling is work of its own: the readings before it are without it.
+ */
+double ceil_usage_tell_s(double planned_s);
+
 /* ceil_usage_scenario - the scenario of a row's name, "sms" of "sms.66", or NULL. */
 const struct ceil_scenario *ceil_usage_scenario(const char *name);
 

@@ -212,7 +212,7 @@ static enum ceil_status play_point(struct live *l, const struct ceil_demo_point 
 	const struct ceil_play_options options = {
 		.duration_ns = (uint64_t)(seconds * CEIL_NS_PER_S),
 		.seed = l->o.seed,
-		.tell_after_ns = (uint64_t)(ceil_usage_settle_s(seconds) * CEIL_NS_PER_S),
+		.tell_after_ns = (uint64_t)(ceil_usage_tell_s(seconds) * CEIL_NS_PER_S),
 		.algorithm = l->ceilings.algorithm,
 	};
 	struct ceil_played played;
