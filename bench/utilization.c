@@ -49,8 +49,8 @@ const struct ceil_scenario ceil_scenarios[] = {
 	{
 		.name = "idle",
 		.title = "nothing runs",
-		.lesson = "The zero of every scale. A GPU that does nothing still draws about a "
-			  "sixth of its power.",
+		.lesson = "The zero of every scale. A GPU that does nothing still draws a sixth "
+			  "to a quarter of its power.",
 		.more = "No kernel and no copy is started. What the other scenarios show is to be "
 			"read against this: power at rest, and counters that really reach zero.",
 		.tour = true,
@@ -303,8 +303,8 @@ const struct ceil_scenario ceil_scenarios[] = {
 		.name = "stream",
 		.title = "an array larger than any cache is copied",
 		.lesson = "Bound by memory: SM-active is high and the tensor cores idle, because "
-			  "the data cannot come faster. Here the ceiling is GB/s, and it is "
-			  "reached.",
+			  "the data cannot come faster. Here the ceiling is GB/s, and nine tenths "
+			  "of it are reached.",
 		.more = "Two arrays of 2 GiB, read and written once. Most operations of a network "
 			"that are no matrix product look like this. Fusing them saves traffic; "
 			"nothing else makes them faster.",
