@@ -22,9 +22,10 @@ static void test_shape(void)
 	struct ceil_launch l;
 	struct ceil_error err;
 
-	is_int(bed_shape(bench, "read.x8.t256.sm2", quarter, 2, &bed_h200, &l, &err), CEIL_OK,
+	is_int(bed_shape(bench, "read.x4.t512.sm2", quarter, 2, &bed_h200, &l, &err), CEIL_OK,
 	       "a quarter");
 	is_u64(l.n, 264 * 32768, "of 60 MiB, cut to what all blocks read at a time");
+	is_u64(l.k, 1, "a group for each");
 	is_u64(l.blocks, 264, "two blocks an SM");
 	is_u64(l.iters, 1986, "16 GiB by 264 blocks of 32 KiB at a time, rounded up");
 	is_int(bed_shape(bench, "curve.x8.t256.sm8", sixteen, 1, &bed_h200, &l, &err), CEIL_OK,
@@ -34,14 +35,14 @@ static void test_shape(void)
 	       "an uneven size");
 	is_u64(l.n, 98304, "is cut to whole groups of 32 KiB");
 	is_u64(l.iters, 2, "and read until the traffic is there");
-	is_int(bed_shape(bench, "read.x8.t256.sm2", tiny, 1, &bed_h200, &l, &err), CEIL_E_USAGE,
+	is_int(bed_shape(bench, "read.x4.t512.sm2", tiny, 1, &bed_h200, &l, &err), CEIL_E_USAGE,
 	       "less than a group");
 	has_text(err.text, "32768", "and the error says what one is");
-	is_int(bed_shape(bench, "read.x8.t256.sm2", huge, 1, &bed_h200, &l, &err), CEIL_E_NOMEM,
+	is_int(bed_shape(bench, "read.x4.t512.sm2", huge, 1, &bed_h200, &l, &err), CEIL_E_NOMEM,
 	       "more than there is");
 	has_text(err.text, "84", "and the error says how much that is");
 	unknown.l2_bytes = 0;
-	is_int(bed_shape(bench, "read.x8.t256.sm2", quarter, 2, &unknown, &l, &err),
+	is_int(bed_shape(bench, "read.x4.t512.sm2", quarter, 2, &unknown, &l, &err),
 	       CEIL_E_UNSUPPORTED, "no share of an unknown cache");
 }
 
@@ -59,7 +60,7 @@ static bool applies(const char *variant, uint64_t bytes, uint64_t share, bool ap
 /* Where two SMs want one line, the L2 reads it once for both: no figure of the L2. */
 static void test_blocks_share_nothing(void)
 {
-	const uint64_t shares[] = {6, 3};
+	const uint64_t shares[] = {2, 3};
 
 	for (size_t i = 0; i < bench->variant_count; i++) {
 		const struct ceil_variant *v = &bench->variants[i];
@@ -75,19 +76,19 @@ static void test_blocks_share_nothing(void)
 			is_int(bed_shape(bench, v->name, axis, 2, &bed_h200, &l, &err), CEIL_OK,
 			       v->name);
 			ok(l.n > 0 && l.n <= 60 * MIB / shares[k], "fits its share of the cache");
-			is_u64(l.n % (l.blocks * group), 0, "and every block has its own part");
+			is_u64(l.k * l.blocks * group, l.n, "and every block has its own part");
 		}
 	}
 }
 
 static void test_applies(void)
 {
-	ok(applies("read.x2.t512.sm2", 0, 4, false), "shares of the cache are for ceilings");
-	ok(!applies("read.x8.t256.sm2", 0, 8, false), "that are not less than is read at a time");
-	ok(!applies("read.x8.t256.sm2", MIB, 0, false), "sizes are not");
+	ok(applies("read.x2.t256.sm2", 0, 4, false), "shares of the cache are for ceilings");
+	ok(!applies("read.x4.t512.sm2", 0, 8, false), "that are not less than is read at a time");
+	ok(!applies("read.x4.t512.sm2", MIB, 0, false), "sizes are not");
 	ok(applies("curve.x8.t256.sm8", MIB, 0, false), "sizes are for the curve");
 	ok(!applies("curve.x8.t256.sm8", 0, 4, false), "shares are not");
-	ok(applies("read.x8.t256.sm2", MIB, 0, true), "a user's own size is a ceiling by itself");
+	ok(applies("read.x4.t512.sm2", MIB, 0, true), "a user's own size is a ceiling by itself");
 	ok(!applies("curve.x8.t256.sm8", MIB, 0, true), "and no curve");
 }
 
@@ -109,14 +110,20 @@ static void emulate(struct bench_bed *bed)
 
 	for (uint32_t b = 0; b < bed->l.blocks; b++) {
 		out[b] = 0;
-		for (uint64_t i = 0; i < bed->l.iters; i++)
-			out[b] += sum_of_group(bed, (b + i * bed->l.blocks) % groups, span);
+		for (uint64_t i = 0; i < bed->l.iters; i++) {
+			const uint64_t k = bed->l.k;
+
+			out[b] += sum_of_group(
+				bed, k ? b * k + (b + i) % k : (b + i * bed->l.blocks) % groups,
+				span);
+		}
 	}
 }
 
-static void test_check_and_work(const char *variant, uint64_t bytes, uint64_t traffic)
+static void test_check_and_work(const char *variant, uint64_t bytes, uint64_t share,
+                                uint64_t traffic)
 {
-	const uint64_t axis[] = {bytes, 0, traffic};
+	const uint64_t axis[] = {bytes, share, traffic};
 	struct bench_bed bed;
 	struct ceil_work w;
 
@@ -140,8 +147,10 @@ int main(void)
 	test_shape();
 	test_blocks_share_nothing();
 	test_applies();
-	test_check_and_work("read.x8.t256.sm2", 3 * MIB, 5 * MIB);
-	test_check_and_work("read.x4.t512.sm1", 96 * 1024, 2 * MIB);
-	test_check_and_work("read.x2.t1024.sm1", MIB, 4 * MIB);
+	test_check_and_work("read.x4.t512.sm2", 3 * MIB, 0, 5 * MIB);
+	test_check_and_work("read.x4.t512.sm1", 96 * 1024, 0, 2 * MIB);
+	test_check_and_work("read.x4.t1024.sm1", MIB, 0, 4 * MIB);
+	test_check_and_work("read.x4.t512.sm1", 0, 1, 5 * MIB);
+	test_check_and_work("read.x2.t256.sm2", 0, 3, 3 * MIB);
 	return done_testing();
 }
