@@ -302,6 +302,7 @@ static void test_search(void)
 	is_close(o.first_ratio, 4.0 / 3.0, 1e-3, "and how far the first heuristic is behind");
 	is_int((long long)r.launches[3], 0, "one that cannot run leaves");
 	ok(r.launches[11] > 4 * r.launches[5], "hopeless ones die early");
+	ok(r.launches[0] > 3 * r.launches[5], "all but the first, whose figure stands in the row");
 	ok(r.launches[7] > 3 * r.launches[15], "the last few are compared again: %llu, %llu",
 	   (unsigned long long)r.launches[7], (unsigned long long)r.launches[15]);
 	ceil_outcome_done(&o);

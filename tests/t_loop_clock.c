@@ -18,10 +18,10 @@
 
 static struct {
 	const struct recorded *device;
-	uint64_t slept_ns;
-	uint64_t cools_after_ns;   /* of sleep; before, the GPU is hot. 0: it never was */
-	unsigned rusage_calls;     /* two a sample, before it and after it */
-	unsigned preempted_period; /* every such sample loses its core; 0: none does */
+	uint64_t slept_ns, longest_ns; /* in all, and at once */
+	uint64_t cools_after_ns;       /* of sleep; before, the GPU is hot. 0: it never was */
+	unsigned rusage_calls;         /* two a sample, before it and after it */
+	unsigned preempted_period;     /* every such sample loses its core; 0: none does */
 } host;
 
 int clock_gettime(clockid_t id, struct timespec *ret_t)
@@ -38,7 +38,10 @@ int clock_gettime(clockid_t id, struct timespec *ret_t)
 int clock_nanosleep(clockid_t id, int flags, const struct timespec *t, struct timespec *ret_rest)
 {
 	(void)id, (void)flags, (void)ret_rest;
-	host.slept_ns += (uint64_t)t->tv_sec * CEIL_NS_PER_S + (uint64_t)t->tv_nsec;
+	const uint64_t ns = (uint64_t)t->tv_sec * CEIL_NS_PER_S + (uint64_t)t->tv_nsec;
+
+	host.slept_ns += ns;
+	host.longest_ns = ns > host.longest_ns ? ns : host.longest_ns;
 	if (host.slept_ns >= host.cools_after_ns)
 		(void)setenv("FAKE_NVML_TEMP_C", "34", 1);
 	return 0;
@@ -116,6 +119,38 @@ static void test_burst(void)
 	   longest_ns * 1e-6);
 	ok(host.slept_ns >= 150 * CEIL_NS_PER_MS * o.series.count, "each from 150 ms of idle");
 	ceil_outcome_done(&o);
+}
+
+/* The longest rest of a search among algorithms of launch_ns each. */
+static uint64_t longest_rest_ns(double launch_ns)
+{
+	const struct ceil_meter_options options = {.seed = 7};
+	const struct ceil_point p = {.bench = &recorded_search_bench,
+	                             .variant = &recorded_search_bench.variants[0],
+	                             .cas = &recorded_search_bench.cases[0]};
+	struct ceil_meter *m = NULL;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_outcome o;
+	struct recorded r;
+
+	recorded_open(&r, launch_ns);
+	host_reset(&r);
+	ok(ceil_meter_open(&r.base, &options, &m, &err) == CEIL_OK &&
+	           ceil_meter_point(m, &p, effort_named("cool search"), CEIL_SEARCH, &o, &err) ==
+	                   CEIL_OK,
+	   "a cool search %s", err.text);
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+	return host.longest_ns;
+}
+
+/* Sixteen first launches of 2 ms are more than a power control lets pass; of 0.1 ms they are not.
+ */
+static void test_search(void)
+{
+	is_u64(longest_rest_ns(2e6), 100 * CEIL_NS_PER_MS, "heat of first launches is forgotten");
+	is_u64(longest_rest_ns(1e5), effort_named("cool search")->rest_ns,
+	       "where there is none, the row's own rest is the longest");
 }
 
 /* How long a row rests before its first sample, on a GPU that cools in so much time. */
@@ -252,6 +287,7 @@ int main(void)
 	recorded_open(&none, 1.0);
 	host_reset(&none);
 	test_burst();
+	test_search();
 	test_sustained();
 	test_preempted();
 	with_nvml();

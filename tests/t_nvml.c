@@ -402,19 +402,24 @@ static void test_hot(void)
 {
 	struct ceil_nvml_state start = idle_at(0), now = idle_at(2), none;
 
-	ok(!ceil_nvml_hot(&start, &now), "idle again");
+	ok(!ceil_nvml_hot(&start, &now, 1980), "idle again");
 	now.temp_c = start.temp_c + 3.0;
-	ok(!ceil_nvml_hot(&start, &now), "3 K are not hot");
+	ok(!ceil_nvml_hot(&start, &now, 1980), "3 K are not hot");
 	now.temp_c += 1.0;
-	ok(ceil_nvml_hot(&start, &now), "4 K are");
+	ok(ceil_nvml_hot(&start, &now, 1980), "4 K are");
 	now = idle_at(2);
 	now.throttle_bits = 1 | 4;
-	ok(ceil_nvml_hot(&start, &now), "nor are the clocks back under a power cap");
+	now.sm_mhz = 1950;
+	ok(ceil_nvml_hot(&start, &now, 1980), "nor are the clocks back under a power cap");
+	now.sm_mhz = 1965;
+	ok(!ceil_nvml_hot(&start, &now, 1980), "but at 99 %% of the maximum they are");
+	ok(ceil_nvml_hot(&start, &now, 0), "whose maximum nobody knows, its reasons hold down");
+	now.sm_mhz = 1950;
 	start.throttle_bits = 4;
-	ok(!ceil_nvml_hot(&start, &now),
+	ok(!ceil_nvml_hot(&start, &now, 1980),
 	   "but one that was there at the start is waited for by nobody");
 	ceil_nvml_read(NULL, &none);
-	ok(!ceil_nvml_hot(&none, &none), "what nobody measures is not hot");
+	ok(!ceil_nvml_hot(&none, &none, 1980), "what nobody measures is not hot");
 }
 
 static void test_window(void)

@@ -221,8 +221,8 @@ static void cool_down(const struct ceil_meter *m)
 
 	for (;;) {
 		ceil_nvml_read(m->options.gpu, &state);
-		if (!ceil_nvml_hot(&m->start, &state) || ceil_now_ns() >= give_up_ns ||
-		    ceil_cancel_signal())
+		if (!ceil_nvml_hot(&m->start, &state, m->dev->props.max_sm_mhz) ||
+		    ceil_now_ns() >= give_up_ns || ceil_cancel_signal())
 			return;
 		ceil_sleep_ns(20 * CEIL_NS_PER_MS);
 	}

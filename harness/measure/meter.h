@@ -60,9 +60,10 @@ struct ceil_team *ceil_meter_team(const struct ceil_meter *m, const struct ceil_
 /* ---- search.c: candidates */
 
 /*
- * ceil_search_candidate - times all candidates in turns, the slower half and what is 5 % behind
- * leaving after each round, and sets s->launch.candidate to the winner, with effort's idle time
- * between. Candidate 0 wins unless another is 0.3 % faster.
+ * ceil_search_candidate - times all candidates in turns, the slower half and what is 3 % behind
+ * leaving after each round, and sets s->launch.candidate to the winner. Where effort has idle time,
+ * the device idles before each sample for 5/3 of its work. Candidate 0 wins unless another is
+ * 0.3 % faster.
  * @ret_first_ratio: the median time of candidate 0 over the winner's, 1 or more; NAN if it cannot
  * run.
  * A candidate that fails to launch leaves; CEIL_E_UNSUPPORTED when none is left.

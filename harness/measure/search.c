@@ -10,9 +10,9 @@
 /* A round each until so few are left; they get some more, so that noise does not choose. */
 enum { LAST_FEW = 2, LAST_ROUNDS = 3 };
 
-/* From a cool device two samples of an algorithm differ by 1 % or less: what is so much slower
- * than the best will not win, in whatever half it is. */
-#define HOPELESS_RATIO 1.05
+/* From a cool device two samples of an algorithm differ by 0.7 % or less (H200, 122 points): what
+ * is so much slower than the best will not win, in whatever half it is. */
+#define HOPELESS_RATIO 1.03
 
 /* A lead that the noise of medians makes is none: the library's own first answer stands, so that
  * repeats and GPUs agree on the algorithm. */
@@ -27,23 +27,41 @@ struct candidate {
 struct search {
 	struct candidate *v; /* those alive, then those that have left */
 	uint32_t alive, count;
-	uint64_t idle_ns; /* after each 8 ms of work, or as long as the work was; 0: none */
-	double busy_ns;   /* work since then */
+	bool cool;      /* idle before each sample */
+	double busy_ns; /* work since then */
 };
 
 /*
- * All candidates must be as cool as the first: a H200 lets some 40 ms of full power pass, and works
- * without end at 3 ms of every 8. What ran before the search may have been long.
+ * What the power control of a H200 lets pass, and when it has forgotten what was more. At 3 ms of
+ * every 8 it works without end.
  */
-#define WORK_NS      8e6
+#define PASSES_NS    12e6
+#define FORGETS_NS   100e6
+#define IDLE_RATIO   (5.0 / 3.0)
 #define MOST_IDLE_NS 150e6
 
+static void idle(struct search *q, double ns)
+{
+	ceil_sleep_ns((uint64_t)ns);
+	q->busy_ns = 0.0;
+}
+
+/* Every sample must find the device as cool as the one before it did, whoever was first. What is
+ * longer than may pass is slowed down by itself; it idles as long as it worked. */
 static void cool(struct search *q)
 {
-	if (q->idle_ns == 0 || q->busy_ns < WORK_NS)
-		return;
-	ceil_sleep_ns((uint64_t)fmax((double)q->idle_ns, fmin(q->busy_ns, MOST_IDLE_NS)));
-	q->busy_ns = 0.0;
+	const double short_ns = fmin(q->busy_ns, PASSES_NS);
+
+	if (q->cool)
+		idle(q, fmin(fmax(IDLE_RATIO * short_ns, q->busy_ns), MOST_IDLE_NS));
+}
+
+/* First launches follow one another without a pause, and the library's first answer is timed first:
+ * 10 % too slow while that heat lasts. */
+static void forget_warming(struct search *q)
+{
+	if (q->cool && q->busy_ns >= PASSES_NS)
+		idle(q, FORGETS_NS);
 }
 
 /*
@@ -155,13 +173,13 @@ static struct candidate *first_answer(const struct search *q)
 	return NULL;
 }
 
-/* Every row says how far the first answer is behind, so it stays in the field while it is near. */
+/* Every row says how far the first answer is behind: one sample would not do for that. */
 static void keep_first(struct search *q)
 {
 	struct candidate *first = first_answer(q);
 	struct candidate *after = q->v + q->alive;
 
-	if (!first || first < after || hopeless(q, first))
+	if (!first || first < after)
 		return;
 	const struct candidate other = *after;
 
@@ -207,7 +225,7 @@ enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *
 	const uint64_t sample_ns =
 		effort->sample_ns < CEIL_NS_PER_MS ? effort->sample_ns : CEIL_NS_PER_MS;
 	struct search q = {.v = ceil_alloc(count, sizeof(struct candidate), err),
-	                   .idle_ns = effort->idle_ns};
+	                   .cool = effort->idle_ns > 0};
 	enum ceil_status st;
 
 	if (!q.v)
@@ -219,6 +237,7 @@ enum ceil_status ceil_search_candidate(struct ceil_meter *m, struct ceil_setup *
 		s->launch.candidate = q.v[0].index;
 		st = ceil_sample_grow(m, s, sample_ns, err);
 	}
+	forget_warming(&q);
 	if (st == CEIL_OK)
 		st = halve(m, s, &q, err);
 	if (st == CEIL_OK) {

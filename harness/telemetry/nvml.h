@@ -143,10 +143,12 @@ int ceil_nvml_pids(struct ceil_nvml_gpu *gpu, unsigned *ret_pid, unsigned cap);
 
 /*
  * ceil_nvml_hot - whether a GPU has not yet come back to how it was at a start: more than 3 K
- * warmer, or its clocks held down for a reason that was not there. Absent readings are not hot.
+ * warmer, or its clocks held down for a reason that was not there: more than 1 % below max_sm_mhz;
+ * 0: not known, then the reason counts alone. Absent readings are not hot.
  * Pure.
  */
-bool ceil_nvml_hot(const struct ceil_nvml_state *start, const struct ceil_nvml_state *now);
+bool ceil_nvml_hot(const struct ceil_nvml_state *start, const struct ceil_nvml_state *now,
+                   double max_sm_mhz);
 
 /*
  * ceil_window_of - what happened between two readings of one GPU. Pure.
