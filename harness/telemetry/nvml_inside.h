@@ -122,7 +122,10 @@ struct ceil_nvml {
 	struct ceil_nvml_gpu *gpu;
 };
 
-/* One value each: NAN if the function is not there or does not answer. The GPU has a handle. */
+/* nvml_read.c, one value each: NAN or "" if the function is not there or does not answer. The GPU
+ * has a handle. */
+void ceil_nvml_get_text(const struct ceil_nvml_gpu *g, ceil_nv_text_fn fn, char *ret_text,
+                        size_t size);
 double ceil_nvml_get_unsigned(const struct ceil_nvml_gpu *g, ceil_nv_unsigned_fn fn);
 double ceil_nvml_get_ecc(const struct ceil_nvml_gpu *g, int type);
 /* ceil_nvml_get_fields - several fields by one call; scope is 0 or a link. */
