@@ -38,9 +38,10 @@ static enum ceil_status place(struct whole *w, struct ceil_error *err)
 	return st;
 }
 
+/* @algorithm: the only one to take, in the words of describe; NULL: all. */
 static enum ceil_status open_whole(struct whole *w, struct ceil_device *dev,
                                    const struct ceil_variant *v, const uint64_t *axis,
-                                   struct ceil_error *err)
+                                   const char *algorithm, struct ceil_error *err)
 {
 	enum ceil_status st;
 
@@ -48,7 +49,8 @@ static enum ceil_status open_whole(struct whole *w, struct ceil_device *dev,
 	if (strstr(v->name, "ed")) /* batched, grouped */
 		w->cas.axis[CEIL_GEMM_BATCH] = 5;
 	w->dev = dev;
-	w->p = (struct ceil_point){.bench = &ceil_gemm_bench, .variant = v, .cas = &w->cas};
+	w->p = (struct ceil_point){
+		.bench = &ceil_gemm_bench, .variant = v, .cas = &w->cas, .algorithm = algorithm};
 	st = ceil_gemm_bench.shape(&w->p, &dev->props, &w->l, w->b, err);
 	if (st == CEIL_OK)
 		st = place(w, err);
@@ -108,6 +110,32 @@ static void test_algorithms(struct whole *w, const char *name)
 	ok(equal == ran, "%s: and agree to the bit", name);
 }
 
+/* The last answer, found again by its words as --algo does. */
+static void test_words(struct whole *w, const uint64_t *axis, const char *name)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	struct whole named;
+	uint64_t hash = 0, again = 0;
+	char text[192];
+	char text_again[192] = "";
+
+	w->l.candidate = w->candidates - 1;
+	ceil_gemm_bench.describe(&w->l, text, sizeof(text));
+	if (run(w, &hash, &err) == CEIL_E_UNSUPPORTED) {
+		skip(name, err.text);
+		return;
+	}
+	if (open_whole(&named, w->dev, w->p.variant, axis, text, &err) == CEIL_OK) {
+		ceil_gemm_bench.describe(&named.l, text_again, sizeof(text_again));
+		ok(named.candidates == 1 && run(&named, &again, &err) == CEIL_OK && again == hash,
+		   "%s by its words writes the same bits %s", text, err.text);
+	} else {
+		ok(false, "%s by its words: %s", text, err.text);
+	}
+	is_text(text_again, text, name);
+	close_whole(&named);
+}
+
 static void test_variant(struct ceil_device *dev, const struct ceil_variant *v,
                          const uint64_t *axis)
 {
@@ -120,12 +148,14 @@ static void test_variant(struct ceil_device *dev, const struct ceil_variant *v,
 	               (unsigned long long)axis[0], (unsigned long long)axis[1],
 	               (unsigned long long)axis[2],
 	               ceil_gemm_layout_name((enum ceil_gemm_layout)axis[3]));
-	switch (open_whole(&w, dev, v, axis, &err)) {
+	switch (open_whole(&w, dev, v, axis, /* algorithm= */ NULL, &err)) {
 	case CEIL_OK:
 		w.l.candidate = 0;
 		ceil_gemm_bench.describe(&w.l, text, sizeof(text));
 		printf("# %s: first of %u: %s\n", name, w.candidates, text);
 		test_algorithms(&w, name);
+		if (strncmp(v->name, "cublaslt.", 9) == 0)
+			test_words(&w, axis, name);
 		break;
 	case CEIL_E_UNSUPPORTED:
 		skip(name, err.text);
@@ -254,8 +284,8 @@ static void test_precision(struct ceil_device *dev, const struct precision_row *
 	struct whole w;
 	char text[192] = "";
 
-	ok(open_whole(&w, dev, v, axis, &err) == CEIL_OK, "%s for its precision: %s", v->name,
-	   err.text);
+	ok(open_whole(&w, dev, v, axis, /* algorithm= */ NULL, &err) == CEIL_OK,
+	   "%s for its precision: %s", v->name, err.text);
 	for (w.l.candidate = 0; w.l.candidate < w.candidates; w.l.candidate++) {
 		if (product_of(&w, host, &err) != CEIL_OK)
 			continue;
