@@ -489,11 +489,10 @@ const struct ceil_bench ceil_launch_bench = {
 	       "round trips (the 99th percentile is time_p99_ns), on the device for rates and "
 	       "graphs. Graphs run where kernels of two streams have overlapped before, as in most "
 	       "jobs: until then an H200 is a quarter faster. A storm starts kernels that work for "
-               "1 us to 1 ms, in turn on 1 to 8 "
-	       "streams: launches a second, and in gpu_busy the share of the time in which at "
-	       "least one of them ran, by their own clocks; a kernel's start and end are not "
-	       "counted as work. The tools of measurement, time stamps and gate, have rows of "
-	       "their own.",
+	       "1 us to 1 ms, in turn on 1 to 8 streams: launches a second, and in gpu_busy the "
+	       "share of the time in which at least one of them ran, by their own clocks; a "
+	       "kernel's start and end are not counted as work. The tools of measurement, time "
+	       "stamps and gate, have rows of their own.",
 	.source = "CUDA C++ Programming Guide 13.0: asynchronous execution, graphs, programmatic "
 		  "dependent launch",
 	.variants = variants,
