@@ -21,17 +21,6 @@ static bool is_random(const struct ceil_variant *v)
 
 /* ---- shape and work */
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = bytes,
-	};
-}
-
 /* A power of two: at most the wish and what may be used, at least four times the cache. */
 static enum ceil_status array_bytes(const struct ceil_point *p, const struct ceil_device_props *d,
                                     uint64_t *ret_bytes, struct ceil_error *err)
@@ -78,8 +67,9 @@ static enum ceil_status access_shape(const struct ceil_point *p, const struct ce
 		                 (unsigned long long)stride);
 	ret_l->threads = CEIL_ACCESS_THREADS;
 	ret_l->blocks = (uint32_t)(ret_l->n / SECTORS_OF_BLOCK);
-	ret_buf[CEIL_ACCESS_ARRAY] = buffer_of(CEIL_INPUT, p->variant->types.a, bytes);
-	ret_buf[CEIL_ACCESS_SUMS] = buffer_of(CEIL_OUTPUT, CEIL_INT32, 4ull * ret_l->blocks);
+	ret_buf[CEIL_ACCESS_ARRAY] = ceil_bench_buffer(CEIL_INPUT, p->variant->types.a, bytes);
+	ret_buf[CEIL_ACCESS_SUMS] =
+		ceil_bench_buffer(CEIL_OUTPUT, CEIL_INT32, 4ull * ret_l->blocks);
 	return CEIL_OK;
 }
 

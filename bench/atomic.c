@@ -2,7 +2,6 @@
 #include "bench/atomic.h"
 
 #include "bench/check.h"
-#include "harness/base/dtype.h"
 #include "kernels/atomic.h"
 
 #include <string.h>
@@ -34,13 +33,7 @@ static enum ceil_status atomic_shape(const struct ceil_point *p, const struct ce
 	ret_l->threads = v->threads;
 	ret_l->blocks = (uint32_t)d->sm_count * v->blocks_per_sm;
 	ret_l->n = is_spread(v) ? threads_of(ret_l) : 1;
-	ret_buf[CEIL_ATOMIC_COUNTERS] = (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = CEIL_OUTPUT,
-		.dtype = CEIL_INT32,
-		.numa_node = -1,
-		.bytes = ceil_dtype_bytes(CEIL_INT32, ret_l->n),
-	};
+	ret_buf[CEIL_ATOMIC_COUNTERS] = ceil_bench_array(CEIL_OUTPUT, CEIL_INT32, ret_l->n);
 	return CEIL_OK;
 }
 

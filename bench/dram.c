@@ -156,17 +156,6 @@ static uint32_t gpu_blocks(const struct ceil_variant *v, const struct ceil_devic
 	return (uint32_t)blocks;
 }
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = bytes,
-	};
-}
-
 static enum ceil_status dram_shape(const struct ceil_point *p, const struct ceil_device_props *d,
                                    struct ceil_launch *ret_l,
                                    struct ceil_buffer ret_buf[CEIL_MAX_BUFS],
@@ -186,11 +175,11 @@ static enum ceil_status dram_shape(const struct ceil_point *p, const struct ceil
 	/* The host's threads share the work evenly: a sum for each. */
 	ret_l->blocks = v->threads > 0 ? gpu_blocks(v, d, bytes, /* exact_sums= */ !op->element)
 	                               : (uint32_t)d->sm_count;
-	ret_buf[CEIL_DRAM_A] = buffer_of(CEIL_INPUT, t, op->inputs >= 1 ? bytes : 0);
-	ret_buf[CEIL_DRAM_B] = buffer_of(CEIL_INPUT, t, op->inputs >= 2 ? bytes : 0);
+	ret_buf[CEIL_DRAM_A] = ceil_bench_buffer(CEIL_INPUT, t, op->inputs >= 1 ? bytes : 0);
+	ret_buf[CEIL_DRAM_B] = ceil_bench_buffer(CEIL_INPUT, t, op->inputs >= 2 ? bytes : 0);
 	ret_buf[CEIL_DRAM_C] =
-		buffer_of(CEIL_OUTPUT, op->element ? t : sum,
-	                  op->element ? bytes : ceil_dtype_bytes(sum, ret_l->blocks));
+		ceil_bench_buffer(CEIL_OUTPUT, op->element ? t : sum,
+	                          op->element ? bytes : ceil_dtype_bytes(sum, ret_l->blocks));
 	return CEIL_OK;
 }
 

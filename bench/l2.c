@@ -18,17 +18,6 @@
 
 /* ---- shape and work */
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = bytes,
-	};
-}
-
 /* What all blocks read at one time. */
 static uint64_t window_bytes(const struct ceil_variant *v, const struct ceil_device_props *d)
 {
@@ -83,9 +72,8 @@ static enum ceil_status l2_shape(const struct ceil_point *p, const struct ceil_d
 	ret_l->threads = v->threads;
 	ret_l->blocks = (uint32_t)blocks;
 	ret_l->iters = (uint32_t)((all + group_bytes * blocks - 1) / (group_bytes * blocks));
-	ret_buf[CEIL_L2_ARRAY] = buffer_of(CEIL_INPUT, v->types.a, bytes);
-	ret_buf[CEIL_L2_SUMS] =
-		buffer_of(CEIL_OUTPUT, CEIL_INT32, ceil_dtype_bytes(CEIL_INT32, blocks));
+	ret_buf[CEIL_L2_ARRAY] = ceil_bench_buffer(CEIL_INPUT, v->types.a, bytes);
+	ret_buf[CEIL_L2_SUMS] = ceil_bench_array(CEIL_OUTPUT, CEIL_INT32, blocks);
 	return CEIL_OK;
 }
 

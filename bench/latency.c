@@ -43,17 +43,6 @@ const struct ceil_latency_level *ceil_latency_level_of(const struct ceil_variant
 
 /* ---- shape and work */
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = bytes,
-	};
-}
-
 /* A power of two, since that is what a shuffle is of: the one at or below n. */
 static uint64_t power_below(uint64_t n)
 {
@@ -115,13 +104,13 @@ static enum ceil_status latency_shape(const struct ceil_point *p, const struct c
 	ret_l->blocks = sides ? (uint32_t)d->sm_count : 1;
 	ret_l->smem_bytes = (uint32_t)nodes * level->shared_bytes;
 	ret_buf[CEIL_LATENCY_RING] =
-		buffer_of(CEIL_WORKSPACE, CEIL_INT64, nodes * level->stride_bytes);
+		ceil_bench_buffer(CEIL_WORKSPACE, CEIL_INT64, nodes * level->stride_bytes);
 	ret_buf[CEIL_LATENCY_STATE] =
-		buffer_of(CEIL_WORKSPACE, CEIL_INT64, sizeof(struct ceil_latency_state));
+		ceil_bench_buffer(CEIL_WORKSPACE, CEIL_INT64, sizeof(struct ceil_latency_state));
 	ret_buf[CEIL_LATENCY_RESULT] =
-		buffer_of(CEIL_OUTPUT, CEIL_INT64, sizeof(struct ceil_latency_result));
+		ceil_bench_buffer(CEIL_OUTPUT, CEIL_INT64, sizeof(struct ceil_latency_result));
 	ret_buf[CEIL_LATENCY_TICKS] =
-		buffer_of(CEIL_WORKSPACE, CEIL_INT32, sides ? nodes * sizeof(uint32_t) : 0);
+		ceil_bench_buffer(CEIL_WORKSPACE, CEIL_INT32, sides ? nodes * sizeof(uint32_t) : 0);
 	return CEIL_OK;
 }
 

@@ -19,17 +19,6 @@ static bool is_read(const struct ceil_variant *v)
 	return strncmp(v->name, "read.", strlen("read.")) == 0;
 }
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = bytes,
-	};
-}
-
 /* ---- shape: buffers as the dram and pipes benches have them */
 
 static enum ceil_status shape_read(const struct ceil_point *p, const struct ceil_device_props *d,
@@ -44,8 +33,8 @@ static enum ceil_status shape_read(const struct ceil_point *p, const struct ceil
 	if (bytes > d->free_bytes)
 		return ceil_bench_no_room(d, p->variant->ceiling, bytes, /* why= */ NULL, err);
 	l->n = bytes * 8 / ceil_dtype_info(p->variant->types.a)->bits;
-	buf[CEIL_DRAM_A] = buffer_of(CEIL_INPUT, p->variant->types.a, bytes);
-	buf[CEIL_DRAM_C] = buffer_of(CEIL_OUTPUT, CEIL_INT32, 4ull * l->blocks);
+	buf[CEIL_DRAM_A] = ceil_bench_buffer(CEIL_INPUT, p->variant->types.a, bytes);
+	buf[CEIL_DRAM_C] = ceil_bench_buffer(CEIL_OUTPUT, CEIL_INT32, 4ull * l->blocks);
 	return CEIL_OK;
 }
 
@@ -61,10 +50,11 @@ static enum ceil_status shape_fma(const struct ceil_point *p, struct ceil_launch
 		                 (unsigned long long)steps, p->variant->per_thread);
 	l->n = steps;
 	l->iters = (uint32_t)(steps / p->variant->per_thread);
-	buf[CEIL_PIPES_CONSTANTS] = buffer_of(CEIL_INPUT, p->variant->types.a, bytes);
-	buf[CEIL_PIPES_IN] = buffer_of(CEIL_INPUT, p->variant->types.a, CEIL_PIPES_VALUES * bytes);
-	buf[CEIL_PIPES_OUT] = buffer_of(CEIL_OUTPUT, p->variant->types.out,
-	                                CEIL_PIPES_VALUES * bytes * l->blocks);
+	buf[CEIL_PIPES_CONSTANTS] = ceil_bench_buffer(CEIL_INPUT, p->variant->types.a, bytes);
+	buf[CEIL_PIPES_IN] =
+		ceil_bench_buffer(CEIL_INPUT, p->variant->types.a, CEIL_PIPES_VALUES * bytes);
+	buf[CEIL_PIPES_OUT] = ceil_bench_buffer(CEIL_OUTPUT, p->variant->types.out,
+	                                        CEIL_PIPES_VALUES * bytes * l->blocks);
 	return CEIL_OK;
 }
 

@@ -105,17 +105,6 @@ uint64_t ceil_pipes_values_of(const struct ceil_variant *v)
 
 /* ---- shape and work */
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t elements)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = ceil_dtype_bytes(t, elements),
-	};
-}
-
 static enum ceil_status pipes_shape(const struct ceil_point *p, const struct ceil_device_props *d,
                                     struct ceil_launch *ret_l,
                                     struct ceil_buffer ret_buf[CEIL_MAX_BUFS],
@@ -135,10 +124,10 @@ static enum ceil_status pipes_shape(const struct ceil_point *p, const struct cei
 	ret_l->iters = (uint32_t)(steps / v->per_thread);
 	ret_l->threads = v->threads;
 	ret_l->blocks = (uint32_t)d->sm_count * v->blocks_per_sm;
-	ret_buf[CEIL_PIPES_CONSTANTS] = buffer_of(CEIL_INPUT, v->types.a, elements);
-	ret_buf[CEIL_PIPES_IN] = buffer_of(CEIL_INPUT, v->types.a, values * elements);
+	ret_buf[CEIL_PIPES_CONSTANTS] = ceil_bench_array(CEIL_INPUT, v->types.a, elements);
+	ret_buf[CEIL_PIPES_IN] = ceil_bench_array(CEIL_INPUT, v->types.a, values * elements);
 	ret_buf[CEIL_PIPES_OUT] =
-		buffer_of(CEIL_OUTPUT, v->types.out, values * elements * ret_l->blocks);
+		ceil_bench_array(CEIL_OUTPUT, v->types.out, values * elements * ret_l->blocks);
 	return CEIL_OK;
 }
 

@@ -18,17 +18,6 @@
 
 /* ---- shape and work */
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = bytes,
-	};
-}
-
 static enum ceil_status roofline_shape(const struct ceil_point *p,
                                        const struct ceil_device_props *d, struct ceil_launch *ret_l,
                                        struct ceil_buffer ret_buf[CEIL_MAX_BUFS],
@@ -52,9 +41,10 @@ static enum ceil_status roofline_shape(const struct ceil_point *p,
 	ret_l->k = p->cas->axis[CEIL_ROOFLINE_FMAS];
 	ret_l->threads = CEIL_ROOFLINE_THREADS;
 	ret_l->blocks = (uint32_t)(bytes / BLOCK_BYTES);
-	ret_buf[CEIL_ROOFLINE_DATA] = buffer_of(CEIL_INPUT, t, bytes);
-	ret_buf[CEIL_ROOFLINE_CONSTANT] = buffer_of(CEIL_INPUT, t, 4);
-	ret_buf[CEIL_ROOFLINE_SUMS] = buffer_of(CEIL_OUTPUT, CEIL_INT32, 4ull * ret_l->blocks);
+	ret_buf[CEIL_ROOFLINE_DATA] = ceil_bench_buffer(CEIL_INPUT, t, bytes);
+	ret_buf[CEIL_ROOFLINE_CONSTANT] = ceil_bench_buffer(CEIL_INPUT, t, 4);
+	ret_buf[CEIL_ROOFLINE_SUMS] =
+		ceil_bench_buffer(CEIL_OUTPUT, CEIL_INT32, 4ull * ret_l->blocks);
 	return CEIL_OK;
 }
 

@@ -16,17 +16,6 @@ static bool is_shared(const struct ceil_variant *v)
 
 /* ---- shape and work */
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = bytes,
-	};
-}
-
 static enum ceil_status smem_shape(const struct ceil_point *p, const struct ceil_device_props *d,
                                    struct ceil_launch *ret_l,
                                    struct ceil_buffer ret_buf[CEIL_MAX_BUFS],
@@ -43,9 +32,9 @@ static enum ceil_status smem_shape(const struct ceil_point *p, const struct ceil
 	ret_l->threads = v->threads;
 	ret_l->blocks = (uint32_t)d->sm_count * v->blocks_per_sm;
 	ret_l->smem_bytes = is_shared(v) ? tile_bytes : 0;
-	ret_buf[CEIL_SMEM_TILE] = buffer_of(CEIL_INPUT, v->types.a, tile_bytes);
+	ret_buf[CEIL_SMEM_TILE] = ceil_bench_buffer(CEIL_INPUT, v->types.a, tile_bytes);
 	ret_buf[CEIL_SMEM_SUMS] =
-		buffer_of(CEIL_OUTPUT, CEIL_INT32, 4ull * v->threads * ret_l->blocks);
+		ceil_bench_buffer(CEIL_OUTPUT, CEIL_INT32, 4ull * v->threads * ret_l->blocks);
 	return CEIL_OK;
 }
 

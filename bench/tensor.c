@@ -17,17 +17,6 @@ static bool is_wgmma(const struct ceil_variant *v)
 
 /* ---- shape and work */
 
-static struct ceil_buffer buffer_of(enum ceil_role role, enum ceil_dtype t, uint64_t elements)
-{
-	return (struct ceil_buffer){
-		.memory = CEIL_MEM_DEVICE,
-		.role = role,
-		.dtype = t,
-		.numa_node = -1,
-		.bytes = ceil_dtype_bytes(t, elements),
-	};
-}
-
 /* Tiles of a launch: one a block of wgmma, one a warp of mma. */
 static uint64_t tiles_of(const struct ceil_variant *v, const struct ceil_launch *l)
 {
@@ -53,10 +42,10 @@ static enum ceil_status tensor_shape(const struct ceil_point *p, const struct ce
 	ret_l->iters = (uint32_t)turns;
 	ret_l->threads = v->threads;
 	ret_l->blocks = (uint32_t)d->sm_count * v->blocks_per_sm;
-	ret_buf[CEIL_TENSOR_A] = buffer_of(CEIL_INPUT, v->types.a, ret_l->m * ret_l->k);
-	ret_buf[CEIL_TENSOR_B] = buffer_of(CEIL_INPUT, v->types.b, ret_l->n * ret_l->k);
-	ret_buf[CEIL_TENSOR_C] =
-		buffer_of(CEIL_OUTPUT, v->types.out, tiles_of(v, ret_l) * ret_l->m * ret_l->n);
+	ret_buf[CEIL_TENSOR_A] = ceil_bench_array(CEIL_INPUT, v->types.a, ret_l->m * ret_l->k);
+	ret_buf[CEIL_TENSOR_B] = ceil_bench_array(CEIL_INPUT, v->types.b, ret_l->n * ret_l->k);
+	ret_buf[CEIL_TENSOR_C] = ceil_bench_array(CEIL_OUTPUT, v->types.out,
+	                                          tiles_of(v, ret_l) * ret_l->m * ret_l->n);
 	return CEIL_OK;
 }
 

@@ -1,6 +1,7 @@
-/* What bench tables say, in words: units, regimes, resources, timings, too little memory. */
+/* What benches share: words for units, regimes and timings; buffers; too little memory. */
 #include "harness/measure/bench.h"
 
+#include "harness/base/dtype.h"
 #include "harness/base/text.h"
 
 #include <string.h>
@@ -71,4 +72,20 @@ enum ceil_status ceil_bench_no_room(const struct ceil_device_props *d, const cha
 		"%s needs %s of memory%s%s%s, %s may be used (60 %% of what is free, never "
 		"the last 2 GiB)",
 		what, need, why ? " (" : "", why ? why : "", why ? ")" : "", have);
+}
+
+struct ceil_buffer ceil_bench_buffer(enum ceil_role role, enum ceil_dtype t, uint64_t bytes)
+{
+	return (struct ceil_buffer){
+		.memory = CEIL_MEM_DEVICE,
+		.role = role,
+		.dtype = t,
+		.numa_node = -1,
+		.bytes = bytes,
+	};
+}
+
+struct ceil_buffer ceil_bench_array(enum ceil_role role, enum ceil_dtype t, uint64_t elements)
+{
+	return ceil_bench_buffer(role, t, ceil_dtype_bytes(t, elements));
 }

@@ -184,6 +184,11 @@ CEIL_MUST_CHECK enum ceil_status ceil_bench_no_room(const struct ceil_device_pro
                                                     const char *what, uint64_t need_bytes,
                                                     const char *why, struct ceil_error *err);
 
+/* ceil_bench_buffer, ceil_bench_array - a buffer of the device's own memory, by bytes or elements.
+ */
+struct ceil_buffer ceil_bench_buffer(enum ceil_role role, enum ceil_dtype t, uint64_t bytes);
+struct ceil_buffer ceil_bench_array(enum ceil_role role, enum ceil_dtype t, uint64_t elements);
+
 /* Names for rows: "GB/s", "burst" (or ""), "tensor", "marks". */
 const char *ceil_unit_name(enum ceil_unit unit);
 const char *ceil_regime_name(enum ceil_regime regime);
