@@ -243,6 +243,27 @@ static void test_container(void)
 
 /* ---- memory */
 
+/* measuring.md, Memory rows: at most 60 % of what is free, and never the last 2 GiB. */
+static void test_plan_bytes(void)
+{
+	const uint64_t gib = 1024 * MIB;
+
+	is_u64(ceil_limits_plan_bytes(140 * gib), 84 * gib, "60 % of much");
+	is_u64(ceil_limits_plan_bytes(4 * gib), 2 * gib, "of little not the last 2 GiB");
+	is_u64(ceil_limits_plan_bytes(2 * gib), 0, "which may be all");
+	is_u64(ceil_limits_plan_bytes(UINT64_MAX), 0, "of what nobody knows nothing");
+}
+
+static void test_shared(void)
+{
+	sysroot_new();
+	is_u64(ceil_limits_shared_bytes(3 * MIB), 3 * MIB,
+	       "the system says nothing: the GPU's figure");
+	sysroot_file("/proc/meminfo", "MemAvailable:  4096 kB\n");
+	is_u64(ceil_limits_shared_bytes(3 * MIB), 4 * MIB, "the page cache gives back");
+	is_u64(ceil_limits_shared_bytes(9 * MIB), 4 * MIB, "and there is no more than that");
+}
+
 static void test_memory_v2(void)
 {
 	sysroot_new();
@@ -409,6 +430,8 @@ int main(void)
 	test_quota_v2();
 	test_quota_v1();
 	test_container();
+	test_plan_bytes();
+	test_shared();
 	test_memory_v2();
 	test_memory_v1();
 	test_plan();

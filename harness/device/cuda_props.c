@@ -139,15 +139,6 @@ static void read_driver(char *ret_text, size_t size)
 	ceil_append(ret_text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
 }
 
-/* Memory that is shared with the host: CUDA counts as taken what the page cache would give back,
- * and as free what the control group forbids. */
-static uint64_t shared_free(uint64_t cuda_free)
-{
-	const uint64_t system_free = ceil_limits_free_bytes();
-
-	return system_free > 0 ? system_free : cuda_free;
-}
-
 enum ceil_status ceil_cuda_peek(int ordinal, struct ceil_device_props *ret_props,
                                 struct ceil_error *err)
 {
@@ -188,7 +179,7 @@ enum ceil_status ceil_cuda_free_bytes(bool integrated, uint64_t *ret_bytes, stru
 	                                             "cudaMemGetInfo", err);
 
 	if (st == CEIL_OK)
-		*ret_bytes =
-			ceil_limits_plan_bytes(integrated ? shared_free(free_bytes) : free_bytes);
+		*ret_bytes = ceil_limits_plan_bytes(
+			integrated ? ceil_limits_shared_bytes(free_bytes) : free_bytes);
 	return st;
 }

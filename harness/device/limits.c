@@ -219,6 +219,13 @@ uint64_t ceil_limits_free_bytes(void)
 	return kib * 1024 < headroom ? kib * 1024 : headroom;
 }
 
+uint64_t ceil_limits_shared_bytes(uint64_t device_free_bytes)
+{
+	const uint64_t system_free = ceil_limits_free_bytes();
+
+	return system_free == UINT64_MAX ? device_free_bytes : system_free;
+}
+
 uint64_t ceil_limits_plan_bytes(uint64_t free_bytes)
 {
 	const uint64_t reserve = (uint64_t)2 << 30;

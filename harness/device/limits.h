@@ -29,6 +29,13 @@ uint64_t ceil_limits_address_bytes(void);
 uint64_t ceil_limits_free_bytes(void);
 
 /*
+ * ceil_limits_shared_bytes - what is free of memory that a GPU shares with the host. The GPU's
+ * driver counts as taken what the page cache would give back, and as free what the control group
+ * forbids, so the system's own figure counts where it is known.
+ */
+uint64_t ceil_limits_shared_bytes(uint64_t device_free_bytes);
+
+/*
  * ceil_limits_plan_bytes - of free memory, what a run may plan with: 60 %, and never the last
  * 2 GiB. UINT64_MAX (unknown) gives 0.
  */
