@@ -2,7 +2,6 @@
 #include "bench/latency.h"
 
 #include "harness/base/alloc.h"
-#include "harness/base/dtype.h"
 #include "harness/base/value.h"
 #include "kernels/latency.h"
 
