@@ -165,6 +165,27 @@ static void test_old_library(void)
 	(void)remove(copy);
 }
 
+/* ---- NVML */
+
+/* A look at the energy takes a driver milliseconds: one reading of ten has it. */
+static void test_seldom(void)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	struct rig r;
+
+	if (open_rig(&r, &ceil_nvml_source, &err) != CEIL_OK) {
+		ok(false, "opens: %s", err.text);
+		return;
+	}
+	for (int i = 0; i < 12; i++) {
+		read_rig(&r);
+		is_close(get(&r, "energy_j"), i % 10 == 0 ? 5000 : (double)NAN, 0, "energy");
+		is_close(get(&r, "power_w"), 121.5, 1e-9, "power every time");
+		is_close(get(&r, "pcie_width"), 16, 0, "and the link that was seen last");
+	}
+	close_rig(&r);
+}
+
 /* ---- NVML's samples and counters */
 
 static void test_more(void)
@@ -247,6 +268,7 @@ int main(void)
 	test_gpm();
 	test_gpm_missing();
 	test_old_library();
+	test_seldom();
 	test_more();
 	test_mig();
 	test_pm_off();

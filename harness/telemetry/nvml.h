@@ -106,11 +106,13 @@ void ceil_nvml_info(struct ceil_nvml_gpu *gpu, struct ceil_nvml_info *ret_info);
 void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state);
 
 /*
- * ceil_nvml_read_tick - the same without error counters and PCIe link, for who reads often.
- * ceil_nvml_read_link - generation and width of the PCIe link now; -1: not told.
+ * For who reads often:
+ * ceil_nvml_read_tick - the same without error counters and what read_seldom reads: all absent.
+ * ceil_nvml_read_seldom - energy, whose counter takes an H200 4 ms of the 6 of a whole reading, and
+ * the PCIe link, which changes seldom; other fields stay. gpu may be NULL: they are absent.
  */
 void ceil_nvml_read_tick(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state);
-void ceil_nvml_read_link(struct ceil_nvml_gpu *gpu, int *ret_gen, int *ret_width);
+void ceil_nvml_read_seldom(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *state);
 
 /* ceil_nvml_health - counters and settings now; gpu may be NULL: all absent. */
 void ceil_nvml_health(struct ceil_nvml_gpu *gpu, struct ceil_nvml_health *ret_health);

@@ -320,7 +320,6 @@ static void read_counters(const struct ceil_nvml_gpu *g, struct ceil_nvml_state 
 
 	_Static_assert((int)COUNT <= (int)CEIL_NVML_FIELDS, "there is room for them");
 	ceil_nvml_get_fields(g, id, COUNT, 0, v);
-	s->energy_j = read_energy_mj(g) / 1e3;
 	s->power_w = read_power_mw(g, v[AVERAGE]) / 1e3;
 	s->power_cap_ns = v[CAP];
 	s->thermal_ns = isnan(v[SW_THERMAL]) ? field_alone(g, CEIL_NV_FI_THERMAL) : v[SW_THERMAL];
@@ -345,16 +344,19 @@ void ceil_nvml_read_tick(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_
 	read_utilization(gpu, &ret_state->gpu_util_ratio, &ret_state->memory_util_ratio);
 }
 
-void ceil_nvml_read_link(struct ceil_nvml_gpu *gpu, int *ret_gen, int *ret_width)
+void ceil_nvml_read_seldom(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *state)
 {
-	*ret_gen = gpu && gpu->dev ? read_int(gpu, gpu->api->pcie_gen) : -1;
-	*ret_width = gpu && gpu->dev ? read_int(gpu, gpu->api->pcie_width) : -1;
+	const bool there = gpu && gpu->dev;
+
+	state->energy_j = there ? read_energy_mj(gpu) / 1e3 : (double)NAN;
+	state->pcie_gen = there ? read_int(gpu, gpu->api->pcie_gen) : -1;
+	state->pcie_width = there ? read_int(gpu, gpu->api->pcie_width) : -1;
 }
 
 void ceil_nvml_read(struct ceil_nvml_gpu *gpu, struct ceil_nvml_state *ret_state)
 {
 	ceil_nvml_read_tick(gpu, ret_state);
-	ceil_nvml_read_link(gpu, &ret_state->pcie_gen, &ret_state->pcie_width);
+	ceil_nvml_read_seldom(gpu, ret_state);
 	if (!gpu || !gpu->dev)
 		return;
 	ret_state->ecc_corrected = ceil_nvml_get_ecc(gpu, CEIL_NV_ECC_CORRECTED);

@@ -13,7 +13,7 @@ static const struct ceil_source_value values[] = {
 	{"sm_mhz", "MHz", "SM clock at this instant; the mean held is clock_mhz of the row"},
 	{"memory_mhz", "MHz", "memory clock at this instant"},
 	{"power_w", "W", "mean over the last second on most parts"},
-	{"energy_j", "J", "since the driver was loaded"},
+	{"energy_j", "J", "since the driver was loaded; looked at every second"},
 	{"temp_c", "C", "of the GPU"},
 	{"gpu_util", "ratio", "share of the last sample period in which any kernel ran at all"},
 	{"memory_util", "ratio", "share of it in which device memory was read or written"},
@@ -27,8 +27,8 @@ static const struct ceil_source_value values[] = {
 };
 enum { VALUES = sizeof(values) / sizeof(values[0]) };
 
-/* A link changes seldom, and each look costs a call. */
-enum { LINK_TICKS = 10 };
+/* A link changes seldom, and a look at the energy takes milliseconds. */
+enum { SELDOM_TICKS = 10 };
 
 struct watched {
 	struct ceil_nvml_gpu *gpu;
@@ -62,8 +62,11 @@ static void read_values(void *state, double *ret_values)
 	struct ceil_nvml_state s;
 
 	ceil_nvml_read_tick(w->gpu, &s);
-	if (w->ticks++ % LINK_TICKS == 0)
-		ceil_nvml_read_link(w->gpu, &w->pcie_gen, &w->pcie_width);
+	if (w->ticks++ % SELDOM_TICKS == 0) {
+		ceil_nvml_read_seldom(w->gpu, &s);
+		w->pcie_gen = s.pcie_gen;
+		w->pcie_width = s.pcie_width;
+	}
 	const double v[] = {s.sm_mhz,
 	                    s.memory_mhz,
 	                    s.power_w,
