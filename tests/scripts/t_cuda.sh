@@ -20,7 +20,7 @@ toolkit "$work/cuda12" 12.4 "50 70 75 80 89 90 90a"
 
 # cuda VARIABLE=VALUE...: the answer for this question, without the fakes of PATH unless given.
 cuda() {
-	env -u CUDA_HOME -u CUDA_ARCHS PATH=/usr/bin:/bin "$@" scripts/cuda.sh "$work/cuda.mk" 2>"$work/err"
+	env -u CUDA -u CUDA_HOME -u CUDA_ARCHS PATH=/usr/bin:/bin "$@" scripts/cuda.sh "$work/cuda.mk" 2>"$work/err"
 }
 value() { sed -n "s/^$1 := *//p" "$work/cuda.mk"; }
 
