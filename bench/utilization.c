@@ -87,12 +87,11 @@ const struct ceil_scenario ceil_scenarios[] = {
 		.lesson = "GPU-Util reads 100 % although not one useful instruction runs: between "
 			  "two empty kernels there is no time in which nothing is there. The "
 			  "multiprocessors stand still.",
-		.more = "A graph of 1024 empty kernels of one warp, started again and again: about "
-			"two million kernels a second. GPU-Util is the share of time in which at "
-			"least one kernel was executing, and says nothing about how much of the "
-			"GPU "
-			"it used. SM-active, the share of multiprocessors that held a warp, stays "
-			"near zero.",
+		.more = "A graph of 1024 empty kernels of one warp, started again and again: one "
+			"and a half to two million kernels a second. GPU-Util is the share of time "
+			"in which at least one kernel was executing, and says nothing about how "
+			"much of the GPU it used. SM-active, the share of multiprocessors that held "
+			"a warp, stays near zero.",
 		.tour = true,
 		.gpu_util = FULL,
 		.sm_active = {0.0, 0.01},
