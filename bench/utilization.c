@@ -90,8 +90,8 @@ const struct ceil_scenario ceil_scenarios[] = {
 		.more = "A graph of 1024 empty kernels of one warp, started again and again: one "
 			"and a half to two million kernels a second. GPU-Util is the share of time "
 			"in which at least one kernel was executing, and says nothing about how "
-			"much of the GPU it used. SM-active, the share of multiprocessors that held "
-			"a warp, stays near zero.",
+			"much of the GPU it used. SM-active, the share of multiprocessors that "
+			"held a warp, stays near zero.",
 		.tour = true,
 		.gpu_util = FULL,
 		.sm_active = {0.0, 0.01},
