@@ -139,7 +139,7 @@ rm "$work/bin/nvcc"
 on_terminal() {
 	have gcc libhwloc-dev libjansson-dev libncurses-dev libopenblas0
 	out=$(timeout 10 script -q -e /dev/null -c \
-		"env -i PATH=$work/bin:$tools CUDA=0 FAKE_UID=0 sh $root/scripts/deps.sh" 2>&1)
+		"env -i PATH=$work/bin:$tools CUDA=0 FAKE_UID=0 sh '$root/scripts/deps.sh'" 2>&1)
 	status=$?
 	log=$(cat "$work/log")
 }
