@@ -90,6 +90,7 @@ is "$(echo "$out" | awk 'length > 100' | wc -l | tr -d ' ')" 0 "no line is over 
 # ---- no GPU
 demo 2 "live without a GPU" --plain
 has "$out" "no GPU: " "is told"
+has "$out" "; --replay FILE shows a recording" "and what can be seen all the same"
 demo 0 "a recording instead" --plain --else-replay $small --speed 1000
 has "$out" "replaying $small instead" "says that it does"
 has "$out" "REPLAY of a recording" "and marks it"

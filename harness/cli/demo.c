@@ -281,10 +281,10 @@ static enum ceil_status open_show(const struct options *o, struct ceil_show **re
 	st = open_live(o, ret_show, &why);
 	if (st == CEIL_OK)
 		return st;
-	if (st == CEIL_E_USAGE || !o->else_replay) {
-		*err = why;
-		return st;
-	}
+	if (st == CEIL_E_USAGE || st == CEIL_E_NOMEM)
+		return ceil_fail(err, st, "%s", why.text);
+	if (!o->else_replay)
+		return ceil_fail(err, st, "%s; --replay FILE shows a recording", why.text);
 	fprintf(stderr, "gpuceil: %s\ngpuceil: replaying %s instead\n", why.text, o->else_replay);
 	return ceil_demo_replay(o->else_replay, o->speed, &o->scenarios, o->all, ret_show, err);
 }
