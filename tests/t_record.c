@@ -380,6 +380,37 @@ static void test_spread(void)
 	ceil_stats_of(&o.series, 0, &o.stats);
 	ceil_record_fill(&r, &o, &d, "final");
 	is_text(r.status, "ok", "4 % is less than five times 1 %");
+	s[0].time_ns = 4e6 * 1.06;
+	s[7].time_ns = 4e6 * 1.07;
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "final");
+	is_text(r.status, "ok", "it is not alone: such samples come at any time");
+}
+
+/* Calls by the host's clock are interrupted now and then, and the first may be the one. */
+static void test_interrupted(void)
+{
+	const struct ceil_device_props d = h200();
+	struct ceil_variant v = copy_variant;
+	struct ceil_sample s[63];
+	struct ceil_outcome o = outcome(&v, 9.3e3, 1980, s, 63);
+	struct ceil_record r;
+
+	v.timing = CEIL_TIME_HOST_EACH;
+	o.work.bytes_read = 4096;
+	s[0].time_ns = 18.1e3;
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "search");
+	is_text(r.status, "ok", "9 us more are an interruption");
+	s[0].time_ns = 9.3e3 + 200e3;
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "search");
+	is_text(r.status, "suspect", "200 us more are none");
+	v.timing = CEIL_TIME_MARKS;
+	s[0].time_ns = 18.1e3;
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "search");
+	is_text(r.status, "suspect", "and a GPU's own marks know no interruption");
 }
 
 static void test_no_value(void)
@@ -520,6 +551,7 @@ int main(void)
 	test_statuses();
 	test_over_peak_at_the_clock_held();
 	test_spread();
+	test_interrupted();
 	test_no_value();
 	test_short_window();
 	test_absent();

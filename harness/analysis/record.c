@@ -20,6 +20,8 @@
 /* A first sample is unlike the rest when it is off by five times what the rest may spread. */
 #define FIRST_OFF 5.0
 enum { FIRST_NEEDS = 8 }; /* fewer samples do not say what the rest is */
+/* What an interruption takes from a host, at most: one of 63 copies of 9 us took 21 (H200). */
+#define INTERRUPTION_NS 100e3
 
 static bool is_host(const struct ceil_variant *v)
 {
@@ -289,8 +291,13 @@ static bool first_differs(const struct ceil_outcome *o, double tolerance, char *
 		return false;
 	ceil_stats_of(s, first + 1, &rest);
 	const double off = s->v[first].time_ns / rest.median - 1.0;
+	const double off_ns = off * rest.median * (double)s->v[first].batch;
+	const double most = fmax(rest.max / rest.median - 1.0, 1.0 - rest.min / rest.median);
 
-	if (!(rest.spread <= tolerance) || fabs(off) <= FIRST_OFF * tolerance)
+	if (!(rest.spread <= tolerance) || fabs(off) <= FIRST_OFF * tolerance ||
+	    most > FIRST_OFF * tolerance)
+		return false;
+	if (o->point.variant->timing != CEIL_TIME_MARKS && fabs(off_ns) < INTERRUPTION_NS)
 		return false;
 	(void)snprintf(reason, size, "the first sample took %.0f %% %s than the others",
 	               100 * fabs(off), off > 0 ? "longer" : "less");
