@@ -25,7 +25,7 @@ only="--variant all_reduce.mpi.sum.fp32,all_reduce.mpi.max.fp32,all_reduce.laten
 # ---- four ranks
 # shellcheck disable=SC2086 # options are several words
 out=$(launch 4 "$gpuceil" bench collective --backend host --mpi $only --output "$work/four" 2>&1)
-is $? 0 "four ranks"
+sane $? "$work/four" "four ranks"
 has "$out" "rank 3: " "each rank is named once"
 is "$(echo "$out" | grep -c 'rank 3: ')" 1 "and only once"
 is "$(cut -d, -f5,20 "$work/four/ceilings.csv" | grep -c '"host.all_reduce.busbw","\(ok\|unstable\)"')" 1 \

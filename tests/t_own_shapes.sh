@@ -8,7 +8,7 @@ export GPUCEIL_LIB_NVML=/nonexistent/libnvidia-ml.so.1
 
 printf 'm,n,k,dtype,count\r\n64,32,64,fp32,3\r\n32,32,32,fp64,\r\n' >"$work/layers.csv"
 "$gpuceil" bench --backend host --shapes "$work/layers.csv" --output "$work/run" >"$work/out" 2>&1
-is $? 0 "a list of two shapes: exit 0"
+sane $? "$work/run" "a list of two shapes: exit 0"
 rows=$(cat "$work/run/ceilings.csv")
 has "$rows" '"host.gemm.fp32.64x32x64"' "the first has a ceiling of its own"
 has "$rows" '"host.gemm.fp64.32x32x32"' "and the second"
