@@ -29,8 +29,8 @@ for command in $commands; do
 	lacks=
 	for option in $("$gpuceil" "$command" --help | sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p'); do
 		grep -q -F "\\-\\-$(echo "$option" | sed 's/-/\\-/g')\\fR" "$work/gpuceil.1" || lacks="$lacks man:$option"
-		grep "	$command) words=" "$work/bash" | grep -q -e " --$option[ \"]" || lacks="$lacks bash:$option"
-		grep -q -e "--$option[]=[}]" "$work/_gpuceil" || lacks="$lacks zsh:$option"
+		grep "	$command) words=" "$work/bash" | grep -q -e " --${option}[ \"]" || lacks="$lacks bash:$option"
+		grep -q -e "--${option}[]=[}]" "$work/_gpuceil" || lacks="$lacks zsh:$option"
 	done
 	is "$lacks" "" "$command: every option is in all three"
 done
