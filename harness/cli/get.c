@@ -72,6 +72,7 @@ static enum ceil_status find_run(const char *run, char *ret_path, size_t size,
 /* ---- its rows */
 
 struct rows {
+	const char *path; /* of the file */
 	struct ceil_record *v;
 	size_t count, cap;
 };
@@ -83,11 +84,17 @@ static enum ceil_status add_row(void *user, const void *row, size_t line, struct
 	void *v = rows->v;
 	enum ceil_status st;
 
+	if (*r->role)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "%s:%zu: a point of a search: these are records; ceilings.csv, "
+		                 "beside them, has the ceilings",
+		                 rows->path, line);
 	if (r->format_version != CEIL_ABSENT_U64 && r->format_version > CEIL_FORMAT_VERSION)
 		return ceil_fail(err, CEIL_E_USAGE,
-		                 "line %zu: format %llu is newer than this gpuceil, which reads up "
+		                 "%s:%zu: format %llu is newer than this gpuceil, which reads up "
 		                 "to %d",
-		                 line, (unsigned long long)r->format_version, CEIL_FORMAT_VERSION);
+		                 rows->path, line, (unsigned long long)r->format_version,
+		                 CEIL_FORMAT_VERSION);
 	st = ceil_grow(&v, &rows->cap, rows->count + 1, sizeof(*r), err);
 	if (st != CEIL_OK)
 		return st;
@@ -101,7 +108,9 @@ static enum ceil_status read_rows(const char *path, struct rows *rows, struct ce
 	static const char *const required[] = {"device", "ceiling", "value", "status", NULL};
 	static const struct ceil_csv_rules rules = {.required = required, .lenient = true};
 
-	return ceil_csv_read(path, &ceil_table_ceilings, &rules, add_row, rows, err);
+	rows->path = path;
+	/* The larger table, so that records are known by what only they have. */
+	return ceil_csv_read(path, &ceil_table_records, &rules, add_row, rows, err);
 }
 
 /* ---- which row */
@@ -131,27 +140,6 @@ static const struct ceil_record *pick(const struct rows *rows, const char *ceili
 			best = r;
 	}
 	return best;
-}
-
-/* One row a ceiling and device is what makes the slowest an answer; records.csv has more. */
-static enum ceil_status check_unique(const struct rows *rows, const char *ceiling, const char *path,
-                                     struct ceil_error *err)
-{
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct ceil_record *a = &rows->v[i];
-
-		for (size_t j = 0; j < i && matches(a, ceiling, /* device= */ NULL); j++) {
-			const struct ceil_record *b = &rows->v[j];
-
-			if (matches(b, ceiling, a->device) && strcmp(a->host, b->host) == 0 &&
-			    a->rank == b->rank)
-				return ceil_fail(err, CEIL_E_USAGE,
-				                 "%.128s has several rows of %.64s on %s: it is "
-				                 "no ceilings.csv of one run",
-				                 path, ceiling, a->device);
-		}
-	}
-	return CEIL_OK;
 }
 
 /* The distinct names in the rows' field, NULL-terminated; NULL if there is no memory. */
@@ -265,9 +253,6 @@ static enum ceil_status get(const struct get_options *o, const char *ceiling, st
 		return st;
 	if (!pick(rows, ceiling, /* device= */ NULL))
 		return unknown_ceiling(rows, ceiling, err);
-	st = check_unique(rows, ceiling, path, err);
-	if (st != CEIL_OK)
-		return st;
 	r = pick(rows, ceiling, o->device);
 	if (!r)
 		return unknown_device(rows, ceiling, o->device, err);
@@ -279,7 +264,7 @@ static int run_get(int argc, char **argv)
 {
 	struct ceil_error err = {CEIL_OK, ""};
 	struct get_options o = {NULL, NULL, NULL};
-	struct rows rows = {NULL, 0, 0};
+	struct rows rows = {NULL, NULL, 0, 0};
 	enum ceil_status st;
 	int exit_status;
 
