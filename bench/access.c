@@ -193,6 +193,7 @@ const struct ceil_bench ceil_access_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_ACCESS_BUFFERS,
+	.concurrent = true,
 	.repeatable = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = access_shape,

@@ -102,6 +102,7 @@ const struct ceil_bench ceil_atomic_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_ATOMIC_BUFFERS,
+	.concurrent = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = atomic_shape,
 	.work = atomic_work,

@@ -204,6 +204,7 @@ const struct ceil_bench ceil_l2_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_L2_BUFFERS,
+	.concurrent = true,
 	.repeatable = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = l2_shape,

@@ -324,6 +324,7 @@ const struct ceil_bench ceil_latency_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_LATENCY_BUFFERS,
+	.concurrent = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = latency_shape,
 	.work = latency_work,

@@ -264,6 +264,7 @@ const struct ceil_bench ceil_pipes_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_PIPES_BUFFERS,
+	.concurrent = true,
 	.repeatable = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = pipes_shape,

@@ -155,6 +155,7 @@ const struct ceil_bench ceil_roofline_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_ROOFLINE_BUFFERS,
+	.concurrent = true,
 	.repeatable = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = roofline_shape,

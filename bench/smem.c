@@ -131,6 +131,7 @@ const struct ceil_bench ceil_smem_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_SMEM_BUFFERS,
+	.concurrent = true,
 	.repeatable = true,
 	.check_pattern = CEIL_INTEGERS,
 	.shape = smem_shape,

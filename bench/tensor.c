@@ -192,6 +192,7 @@ const struct ceil_bench ceil_tensor_bench = {
 	.cases = cases,
 	.case_count = sizeof(cases) / sizeof(cases[0]),
 	.buf_count = CEIL_TENSOR_BUFFERS,
+	.concurrent = true,
 	.repeatable = true,
 	.check_pattern = CEIL_TERNARY,
 	.shape = tensor_shape,

@@ -157,6 +157,9 @@ static void check_benches(void)
 		/* A collective waits for its wires, not for a cool GPU. */
 		ok(!hot || is_hot(b) || b->team, "%s: no hot bench runs before it", b->name);
 		hot |= is_hot(b);
+		/* A launch and a copy need the host, which one GPU at a time has to itself. */
+		ok(b->concurrent == !(begins(b->name, "launch") || begins(b->name, "hostcopy")),
+		   "%s: on all GPUs at once, unless it needs the host", b->name);
 	}
 }
 

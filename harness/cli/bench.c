@@ -76,7 +76,7 @@ const struct ceil_command ceil_command_bench = {
 	       "set-up; 130 after Ctrl-C, 143 after SIGTERM and so on.",
 	.options = option_rows,
 	.option_count = sizeof(option_rows) / sizeof(option_rows[0]),
-	.examples = "gpuceil bench\teverything, in about four minutes\n"
+	.examples = "gpuceil bench\teverything, in about four minutes on one GPU\n"
 		    "gpuceil bench --quick\ta health check in a minute\n"
 		    "gpuceil bench gemm --dtype bf16\tmatrix products of one type\n"
 		    "gpuceil bench gemm --shapes layers.csv\tthe products of a model of yours\n"

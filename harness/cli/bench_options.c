@@ -24,6 +24,18 @@ double ceil_bench_budget_s(const struct ceil_bench_options *o)
 	return o->quick ? QUICK_BUDGET_S : DEFAULT_BUDGET_S;
 }
 
+void ceil_bench_fit_gpu(const struct ceil_bench_options *o, struct ceil_plan *plan, double host_s,
+                        unsigned gpus)
+{
+	const double all_s = fmax(1.0, ceil_bench_budget_s(o) - host_s);
+	const unsigned sharing = o->budget_ns ? gpus : 1;
+
+	if (o->one_by_one)
+		ceil_plan_fit(plan, all_s / (double)sharing, /* turns= */ 1);
+	else
+		ceil_plan_fit(plan, all_s, sharing);
+}
+
 /* Shapes and algorithms are the gemm bench's: it is meant where none is named. */
 static enum ceil_status read_gemm(const struct ceil_bench_options *o, struct ceil_shapes *shapes,
                                   struct ceil_filter *f, struct ceil_error *err)

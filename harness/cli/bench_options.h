@@ -29,6 +29,14 @@ const char *ceil_bench_backend(const struct ceil_bench_options *o);
 double ceil_bench_budget_s(const struct ceil_bench_options *o);
 
 /*
+ * ceil_bench_fit_gpu - fits the plan of one of so many GPUs to what host rows leave of the budget.
+ * Without a budget of the user's every GPU has the time of one: more GPUs make a run longer, by
+ * what is measured on one after another, and not poorer. A budget is for all of them.
+ */
+void ceil_bench_fit_gpu(const struct ceil_bench_options *o, struct ceil_plan *plan, double host_s,
+                        unsigned gpus);
+
+/*
  * ceil_bench_filter - what the options and the benches named on the command line select.
  * @argv: argc names behind argv[0].
  * @shapes: takes the user's own shapes, which the filter points to; ceil_shapes_done frees them,

@@ -32,26 +32,23 @@ double ceil_session_host_s(const struct ceil_session *s)
 	return s->o->budget_ns ? all : fmin(all, HOST_ALONE_S);
 }
 
-/* GPUs one by one share their time, and so do the parts of the host, which have the same cores. */
+/* The parts of the host share their time: they have the same cores. */
 static void fit_plans(struct ceil_session *s)
 {
-	size_t gpus = 0;
+	unsigned gpus = 0;
 
 	for (size_t i = 0; i < s->lane_count; i++)
 		gpus += is_gpu(s->lanes[i].dev);
 	const size_t parts = s->lane_count - gpus;
 	const double host_s = parts ? ceil_session_host_s(s) : 0.0;
-	const double gpus_s = fmax(1.0, ceil_bench_budget_s(s->o) - host_s);
 
 	for (size_t i = 0; i < s->lane_count; i++) {
 		struct ceil_plan *plan = &s->lanes[i].plan;
 
-		if (!is_gpu(s->lanes[i].dev))
-			ceil_plan_fit(plan, host_s / (double)parts, /* turns= */ 1);
-		else if (s->o->one_by_one)
-			ceil_plan_fit(plan, gpus_s / (double)gpus, /* turns= */ 1);
+		if (is_gpu(s->lanes[i].dev))
+			ceil_bench_fit_gpu(s->o, plan, host_s, gpus);
 		else
-			ceil_plan_fit(plan, gpus_s, (unsigned)gpus);
+			ceil_plan_fit(plan, host_s / (double)parts, /* turns= */ 1);
 	}
 }
 

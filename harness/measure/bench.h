@@ -115,7 +115,7 @@ struct ceil_bench {
 	const struct ceil_case_list *more; /* for long runs, or NULL */
 	size_t more_count;
 	size_t buf_count;
-	bool concurrent; /* all devices at once, a barrier per sample */
+	bool concurrent; /* all devices at once, a barrier per sample: what needs no host */
 	bool team;       /* the members of the device's team measure one thing together (team.h) */
 	bool repeatable; /* outputs have the same bits after every launch: the loop compares */
 	enum ceil_pattern check_pattern;
