@@ -343,7 +343,7 @@ static void print_options(FILE *f, const struct ceil_command *c)
 	}
 	(void)fprintf(f, "\n%s:\n", grouped ? "Other options" : "Options");
 	print_group(f, c, NULL, width);
-	print_row(f, "  -h, --help", "Show this page.", width);
+	print_row(f, "  -h, --help", "shows this page", width);
 }
 
 /* Lines "command\twhat it does\n". */

@@ -131,7 +131,7 @@ static void put_options(const struct ceil_command *c)
 				put_option(&c->options[k]);
 		}
 	}
-	printf(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nShow the page of this command.\n");
+	printf(".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nshows the page of this command\n");
 }
 
 /* Lines "command\twhat it does\n". */
