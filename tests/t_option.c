@@ -222,8 +222,8 @@ static void a_bare_command_has_help_too(void)
 	ceil_option_help(&bare, f);
 	(void)fclose(f);
 	is_text(scratch_read(scratch_path("bare")),
-	        "Usage: gpuceil [OPTION...]\n\nDoes little.\n\nOptions:\n  -h, --help  Show this "
-	        "page.\n",
+	        "Usage: gpuceil [OPTION...]\n\nDoes little.\n\nOptions:\n  -h, --help  shows this "
+	        "page\n",
 	        "of a command without anything");
 }
 
