@@ -411,6 +411,14 @@ static void test_interrupted(void)
 	ceil_stats_of(&o.series, 0, &o.stats);
 	ceil_record_fill(&r, &o, &d, "search");
 	is_text(r.status, "suspect", "and a GPU's own marks know no interruption");
+	v.backend = "host";
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "search");
+	is_text(r.status, "ok", "a host lost its core to another program meanwhile");
+	s[0].time_ns = 5e3;
+	ceil_stats_of(&o.series, 0, &o.stats);
+	ceil_record_fill(&r, &o, &d, "search");
+	is_text(r.status, "suspect", "but no program makes a sample shorter");
 }
 
 static void test_no_value(void)

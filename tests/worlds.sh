@@ -44,7 +44,7 @@ has_cuda=no
 # sane STATUS FOLDER NAME: the run found nothing wrong. On a machine that tests share the first sample
 # of a row may stand apart, which makes it suspect and the exit status 1: that alone is let pass.
 sane() {
-	odd=$(grep -h '"suspect"\|"failed"\|"throttled"' "$2/ceilings.csv" | cut -d, -f5,20-22)
+	odd=$(grep -h '"suspect"\|"failed"\|"throttled"' "$2/ceilings.csv" "$2/records.csv" | cut -d, -f5,20-22)
 	[ -z "$odd" ] || echo "$odd" | sed 's/^/# /'
 	case $1:$odd in
 	0:) ok 0 "$3" ;;
