@@ -68,6 +68,10 @@ fi
 "$gpuceil" >"$work/out" 2>"$work/said"
 is "$? $(wc -c <"$work/out")" "2 0" "no command: exit 2, nothing on stdout"
 has "$(cat "$work/said")" "Usage: gpuceil COMMAND" "but the help"
+has "$("$gpuceil" bench --backend host --budget 1s --dry-run | tail -n 1)" \
+	"; what has not begun after 1 s is skipped" "a plan that cannot become so short says it"
+has_not "$("$gpuceil" bench --backend host --budget 1h --dry-run | tail -n 1)" "not begun" \
+	"one that fits does not"
 summaries=$("$gpuceil" --help | sed -n '/^Commands:/,/^$/s/^  [a-z]* */&|/p' | cut -d'|' -f1)
 is "$(echo "$summaries" | awk '{ print length }' | sort -u | wc -l)" 1 "help: summaries in one column"
 is "$(echo "$summaries" | grep -c '[a-z] $')" 0 "help: two blanks before each"

@@ -87,9 +87,20 @@ const struct ceil_command ceil_command_bench = {
 
 /* ---- dry run */
 
-static void print_plan(const struct ceil_lane *lane)
+/* After so many seconds no row of the device begins. */
+static double given_s(const struct ceil_session *s, const struct ceil_lane *lane)
 {
+	const bool host = strcmp(lane->dev->backend->name, "host") == 0;
+	const double all_s = s->o->budget_ns ? (double)s->o->budget_ns * 1e-9 : (double)INFINITY;
+
+	return host ? fmin(all_s, ceil_session_host_s(s)) : all_s;
+}
+
+static void print_plan(const struct ceil_session *s, const struct ceil_lane *lane)
+{
+	const double limit_s = given_s(s, lane);
 	char took[32];
+	char limit[32];
 	size_t points = 0;
 
 	for (size_t i = 0; i < lane->plan.count; i++) {
@@ -101,8 +112,13 @@ static void print_plan(const struct ceil_lane *lane)
 		       e->fate == CEIL_RUN ? "run" : e->reason);
 	}
 	ceil_human_seconds(took, sizeof(took), ceil(lane->plan.price_s));
-	printf("%s: %zu points, about %s%s%s\n", lane->dev->props.label, points, took,
+	printf("%s: %zu points, about %s%s%s", lane->dev->props.label, points, took,
 	       *lane->plan.coverage ? "; left out: " : "", lane->plan.coverage);
+	if (lane->plan.price_s > limit_s) {
+		ceil_human_seconds(limit, sizeof(limit), limit_s);
+		printf("; what has not begun after %s is skipped", limit);
+	}
+	putchar('\n');
 }
 
 static int dry_run(struct ceil_session *s)
@@ -110,7 +126,7 @@ static int dry_run(struct ceil_session *s)
 	if (!ceil_ranks_leads(&s->ranks))
 		return CEIL_EXIT_OK;
 	for (size_t i = 0; i < s->lane_count; i++)
-		print_plan(&s->lanes[i]);
+		print_plan(s, &s->lanes[i]);
 	for (size_t i = 0; i < s->inv.missing_count; i++)
 		printf("%s: %s\n", s->inv.missing[i].backend->name, s->inv.missing[i].reason);
 	return CEIL_EXIT_OK;
