@@ -192,7 +192,7 @@ static void add_cross(struct list *l, const struct ceil_attention *a, uint64_t h
 	add_weight(l, CEIL_COMP_QKV, a->heads * a->qk_dim, hidden);
 	(void)add(l, CEIL_COMP_QKV, source_tokens, a->kv_heads * (a->qk_dim + a->v_dim), hidden,
 	          l->repeat);
-	add_core(l, a, s->batch, s->seq, s->source_seq, false);
+	add_core(l, a, s->batch, s->seq, s->source_seq, /* causal= */ false);
 	add_weight(l, CEIL_COMP_OUTPUT, hidden, a->heads * a->v_dim);
 }
 

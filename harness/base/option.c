@@ -342,7 +342,7 @@ static void print_options(FILE *f, const struct ceil_command *c)
 		grouped = true;
 	}
 	(void)fprintf(f, "\n%s:\n", grouped ? "Other options" : "Options");
-	print_group(f, c, NULL, width);
+	print_group(f, c, /* group= */ NULL, width);
 	print_row(f, "  -h, --help", "shows this page", width);
 }
 

@@ -191,7 +191,7 @@ static void bash_words(const struct ceil_command *c)
 {
 	struct words w;
 
-	find_words(c, NULL, &w);
+	find_words(c, /* o= */ NULL, &w);
 	printf("\t\t%s) words=\"", c->name);
 	for (size_t i = 0; i < c->option_count; i++)
 		printf(" --%s", c->options[i].name);
@@ -281,7 +281,7 @@ static void zsh_command(const struct ceil_command *c)
 {
 	struct words w;
 
-	find_words(c, NULL, &w);
+	find_words(c, /* o= */ NULL, &w);
 	printf("\t\t%s)\n"
 	       "\t\t\t_arguments \\\n",
 	       c->name);

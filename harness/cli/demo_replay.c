@@ -304,7 +304,7 @@ enum ceil_status ceil_demo_replay(const char *path, double speed, const struct c
 	if (st == CEIL_OK)
 		st = arrange(r, err);
 	if (st != CEIL_OK) {
-		(void)replay_close(&r->show, NULL);
+		(void)replay_close(&r->show, /* err= */ NULL);
 		return st;
 	}
 	go_to(r, 0);

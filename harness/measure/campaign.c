@@ -95,7 +95,7 @@ static void meet(struct ceil_lane_run *l, const struct ceil_bench *bench)
 
 static void pass_all(struct ceil_campaign *c, pass_fn pass)
 {
-	for (const struct ceil_bench *b = next_bench(c, NULL); b; b = next_bench(c, b)) {
+	for (const struct ceil_bench *b = next_bench(c, /* b= */ NULL); b; b = next_bench(c, b)) {
 		if (c->count == 1)
 			meet(&c->lanes[0], b);
 		if (c->count > 1 && (b->team || (b->concurrent && !c->policy->one_by_one))) {

@@ -410,7 +410,7 @@ static enum ceil_status make_seq2seq(struct reader *r, struct ceil_model *m, str
 	if (st != CEIL_OK)
 		return st;
 	b.norm_vectors = 2 * vector_count(r);
-	b.ffn = make_ffn(r, false);
+	b.ffn = make_ffn(r, /* experts= */ false);
 	m->extra_params = tables * b.attention.heads * (each ? b.layers : 1);
 	m->blocks[m->block_count++] = b;
 	b.side = CEIL_MAIN;

@@ -87,12 +87,22 @@ static size_t next_row(const struct view *v, size_t i, bool with_value)
 	return i;
 }
 
+static size_t next_value(const struct view *v, size_t i)
+{
+	return next_row(v, i, /* with_value= */ true);
+}
+
+static size_t next_absent(const struct view *v, size_t i)
+{
+	return next_row(v, i, /* with_value= */ false);
+}
+
 static const struct ceil_record *nth_value(const struct view *v, size_t n)
 {
-	size_t i = next_row(v, 0, /* with_value= */ true);
+	size_t i = next_value(v, 0);
 
 	while (n-- > 0)
-		i = next_row(v, i + 1, /* with_value= */ true);
+		i = next_value(v, i + 1);
 	return &v->r[i];
 }
 
@@ -100,7 +110,7 @@ static size_t value_count(const struct view *v)
 {
 	size_t n = 0;
 
-	for (size_t i = next_row(v, 0, true); i < v->count; i = next_row(v, i + 1, true))
+	for (size_t i = next_value(v, 0); i < v->count; i = next_value(v, i + 1))
 		n++;
 	return n;
 }
@@ -230,7 +240,7 @@ static bool same_reason(const struct ceil_record *a, const struct ceil_record *b
 /* Whether no earlier row without a value of this device has the reason of row i. */
 static bool leads_group(const struct view *v, size_t i)
 {
-	for (size_t k = next_row(v, 0, false); k < i; k = next_row(v, k + 1, false)) {
+	for (size_t k = next_absent(v, 0); k < i; k = next_absent(v, k + 1)) {
 		if (same_reason(&v->r[k], &v->r[i]))
 			return false;
 	}
@@ -244,7 +254,7 @@ static void group_text(const struct view *v, size_t lead, char *ret_text, size_t
 	char names[NAMED * (sizeof(r->ceiling) + 2)] = "", status[32];
 	size_t n = 0;
 
-	for (size_t k = lead; k < v->count; k = next_row(v, k + 1, false)) {
+	for (size_t k = lead; k < v->count; k = next_absent(v, k + 1)) {
 		if (!same_reason(&v->r[k], r))
 			continue;
 		ceil_append(names, sizeof(names), "%s%s", n ? ", " : "", v->r[k].ceiling);
@@ -266,7 +276,7 @@ static void print_groups(FILE *f, const struct ceil_text_style *style, const str
 {
 	int at = start;
 
-	for (size_t i = next_row(v, 0, false); i < v->count; i = next_row(v, i + 1, false)) {
+	for (size_t i = next_absent(v, 0); i < v->count; i = next_absent(v, i + 1)) {
 		char text[CEIL_GRID_CELL];
 
 		if (!leads_group(v, i))
@@ -317,7 +327,7 @@ static void print_device(FILE *f, const struct ceil_text_style *style, const str
 	ceil_print_wrapped(f, heading, label, label, style->columns);
 	fputc('\n', f);
 	print_table(f, style, v);
-	fprintf(f, "%*s", next_row(v, 0, false) < v->count ? INDENT : 0, "");
+	fprintf(f, "%*s", next_absent(v, 0) < v->count ? INDENT : 0, "");
 	print_groups(f, style, v, INDENT);
 }
 
