@@ -1,9 +1,9 @@
-/* Turns a config.json into a model: finds its type, its numbers, and which layers are alike. */
+/* Reads a config.json: its type, its numbers and its switches. */
 #include "harness/output/hf_config.h"
 
 #include "harness/base/alloc.h"
 #include "harness/base/text.h"
-#include "harness/output/hf_types.h"
+#include "harness/output/hf_inside.h"
 
 #include <jansson.h>
 
@@ -16,19 +16,7 @@
 #include <string.h>
 
 /* A config.json has a few kB; one with its vocabulary in it, a few MB. */
-enum { MAX_FILE_BYTES = 16 << 20, MAX_LAYERS = 100000 };
-
-/* What is being read. */
-struct reader {
-	const char *name;           /* of the file */
-	const json_t *text, *outer; /* the text part, and the whole file */
-	const struct ceil_hf_type *type;
-	bool nested;
-	uint32_t flags;
-	uint64_t value[CEIL_HF_KEY_COUNT];
-	char defaults[200]; /* "heads 8, ..." taken from the class */
-	char missing[160];
-};
+enum { MAX_FILE_BYTES = 16 << 20 };
 
 /* ---- text that Python's json writes and JSON does not know */
 
@@ -115,8 +103,9 @@ static const char *type_word(const json_t *v)
 }
 
 /* null means "none"; a pattern may be spelled out, as in "LLLG". */
-static enum ceil_status read_number(const struct reader *r, enum ceil_hf_key key, const char *name,
-                                    const json_t *v, uint64_t *ret_value, struct ceil_error *err)
+static enum ceil_status read_number(const struct ceil_hf_reader *r, enum ceil_hf_key key,
+                                    const char *name, const json_t *v, uint64_t *ret_value,
+                                    struct ceil_error *err)
 {
 	const double x = json_number_value(v);
 
@@ -149,7 +138,7 @@ static bool is_core(const struct ceil_hf_type *t, enum ceil_hf_key key)
 	return key == CEIL_HF_LAYERS || key == CEIL_HF_HIDDEN || key == CEIL_HF_HEADS;
 }
 
-static void take_default(struct reader *r, enum ceil_hf_key key, const char *name)
+static void take_default(struct ceil_hf_reader *r, enum ceil_hf_key key, const char *name)
 {
 	const uint64_t d = r->type->defaults[key];
 
@@ -164,7 +153,7 @@ static void take_default(struct reader *r, enum ceil_hf_key key, const char *nam
 		            r->defaults[0] ? ", " : "", name, d);
 }
 
-static enum ceil_status read_numbers(struct reader *r, struct ceil_error *err)
+static enum ceil_status read_numbers(struct ceil_hf_reader *r, struct ceil_error *err)
 {
 	for (enum ceil_hf_key key = 0; key < CEIL_HF_KEY_COUNT; key++) {
 		enum ceil_status st;
@@ -192,7 +181,7 @@ static enum ceil_status read_numbers(struct reader *r, struct ceil_error *err)
 }
 
 /* A switch of the text part, else of the whole file: tie_word_embeddings stands in either. */
-static enum ceil_status read_switches(struct reader *r, struct ceil_error *err)
+static enum ceil_status read_switches(struct ceil_hf_reader *r, struct ceil_error *err)
 {
 	r->flags = r->type->flags;
 	for (size_t i = 0; i < ceil_hf_switch_count; i++) {
@@ -215,7 +204,7 @@ static enum ceil_status read_switches(struct reader *r, struct ceil_error *err)
 }
 
 /* T5: "gated-gelu" or "relu". */
-static void read_projection(struct reader *r)
+static void read_projection(struct ceil_hf_reader *r)
 {
 	const char *how = json_string_value(json_object_get(r->text, "feed_forward_proj"));
 
@@ -224,289 +213,6 @@ static void read_projection(struct reader *r)
 	r->flags &= ~(uint32_t)CEIL_HF_GATED;
 	if (!strncmp(how, "gated-", 6))
 		r->flags |= CEIL_HF_GATED;
-}
-
-/* ---- building the model */
-
-static uint64_t vector_count(const struct reader *r)
-{
-	return r->flags & CEIL_HF_NORM_BIAS ? 2 : 1;
-}
-
-/* Norms of a layer; where attention stands beside the feed-forward, they may share one. */
-static uint64_t norm_count(const struct reader *r)
-{
-	const json_t *said = json_object_get(r->text, "num_ln_in_parallel_attn");
-
-	if (!(r->flags & CEIL_HF_PARALLEL) || !(r->flags & CEIL_HF_PARALLEL_ONE))
-		return r->type->norms;
-	if (json_integer_value(said) == 1 || json_integer_value(said) == 2)
-		return (uint64_t)json_integer_value(said);
-	return r->flags & CEIL_HF_NEW_FALCON ? 2 : 1;
-}
-
-static uint64_t kv_heads(const struct reader *r)
-{
-	if (r->flags & CEIL_HF_MULTI_QUERY && !(r->flags & CEIL_HF_NEW_FALCON))
-		return 1;
-	if (!strcmp(r->type->name, "falcon") && !(r->flags & CEIL_HF_NEW_FALCON))
-		return r->value[CEIL_HF_HEADS];
-	return r->value[CEIL_HF_KV_HEADS] ? r->value[CEIL_HF_KV_HEADS] : r->value[CEIL_HF_HEADS];
-}
-
-static void add_attention_extras(const struct reader *r, struct ceil_attention *a)
-{
-	if (r->flags & CEIL_HF_QK_NORM)
-		a->extra_params += r->flags & CEIL_HF_QK_NORM_WIDE
-		                           ? (a->heads + a->kv_heads) * a->qk_dim
-		                           : 2 * a->qk_dim;
-	if (r->flags & CEIL_HF_SINKS)
-		a->extra_params += a->heads;
-}
-
-static enum ceil_status make_attention(const struct reader *r, struct ceil_attention *ret_a,
-                                       struct ceil_error *err)
-{
-	const uint64_t *v = r->value;
-	const uint64_t heads = v[CEIL_HF_HEADS];
-	struct ceil_attention a = {.heads = heads,
-	                           .kv_heads = kv_heads(r),
-	                           .causal = r->type->kind == CEIL_HF_DECODER,
-	                           .qkv_bias = r->flags & CEIL_HF_QKV_BIAS,
-	                           .out_bias = r->flags & CEIL_HF_OUT_BIAS};
-
-	if (v[CEIL_HF_KV_RANK]) {
-		a.q_rank = v[CEIL_HF_Q_RANK];
-		a.kv_rank = v[CEIL_HF_KV_RANK];
-		a.rope_dim = v[CEIL_HF_ROPE_DIM];
-		a.qk_dim = v[CEIL_HF_NOPE_DIM] + v[CEIL_HF_ROPE_DIM];
-		a.v_dim = v[CEIL_HF_V_DIM];
-	} else {
-		if (!v[CEIL_HF_HEAD_DIM] && v[CEIL_HF_HIDDEN] % heads)
-			return ceil_fail(err, CEIL_E_USAGE,
-			                 "%s: hidden size %" PRIu64 " is no multiple of %" PRIu64
-			                 " heads, and head_dim is not given",
-			                 r->name, v[CEIL_HF_HIDDEN], heads);
-		a.qk_dim = v[CEIL_HF_HEAD_DIM] ? v[CEIL_HF_HEAD_DIM] : v[CEIL_HF_HIDDEN] / heads;
-		a.v_dim = a.qk_dim;
-	}
-	add_attention_extras(r, &a);
-	*ret_a = a;
-	return CEIL_OK;
-}
-
-static uint64_t dense_inner(const struct reader *r)
-{
-	return r->value[CEIL_HF_FFN] ? r->value[CEIL_HF_FFN] : 4 * r->value[CEIL_HF_HIDDEN];
-}
-
-static struct ceil_ffn make_ffn(const struct reader *r, bool experts)
-{
-	const uint64_t *v = r->value;
-	struct ceil_ffn f = {.gated = r->flags & CEIL_HF_GATED,
-	                     .bias = r->flags & CEIL_HF_FFN_BIAS};
-
-	if (!experts) {
-		f.inner = dense_inner(r);
-		return f;
-	}
-	f.experts = v[CEIL_HF_EXPERTS];
-	f.active = v[CEIL_HF_ACTIVE];
-	f.expert_inner = v[CEIL_HF_EXPERT_FFN] ? v[CEIL_HF_EXPERT_FFN] : dense_inner(r);
-	f.shared_inner =
-		v[CEIL_HF_SHARED_FFN] ? v[CEIL_HF_SHARED_FFN] : v[CEIL_HF_SHARED] * f.expert_inner;
-	f.shared_gate = f.shared_inner && r->flags & CEIL_HF_SHARED_GATE;
-	f.router_bias = r->flags & CEIL_HF_ROUTER_BIAS;
-	return f;
-}
-
-/* Whether a list of layer numbers has this one. */
-static bool list_has(const json_t *list, uint64_t layer)
-{
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (json_integer_value(json_array_get(list, i)) == (json_int_t)layer)
-			return true;
-	return false;
-}
-
-static bool layer_has_experts(const struct reader *r, uint64_t layer)
-{
-	const uint64_t step = r->value[CEIL_HF_MOE_STEP];
-
-	if (!r->value[CEIL_HF_EXPERTS] || layer < r->value[CEIL_HF_DENSE_FIRST])
-		return false;
-	if (list_has(json_object_get(r->text, "mlp_only_layers"), layer))
-		return false;
-	return step < 2 || (layer + 1) % step == 0;
-}
-
-/* By layer_types where the file has them, else by the class's pattern. */
-static enum ceil_status layer_has_window(const struct reader *r, uint64_t layer, bool *ret_has,
-                                         struct ceil_error *err)
-{
-	const json_t *types = json_object_get(r->text, "layer_types");
-	const uint64_t pattern = r->value[CEIL_HF_PATTERN];
-	const char *word;
-
-	if (!json_array_size(types)) {
-		*ret_has = r->flags & CEIL_HF_WINDOWED && r->value[CEIL_HF_WINDOW] &&
-		           layer >= r->value[CEIL_HF_WINDOW_FROM] &&
-		           (pattern < 2 || (layer + 1) % pattern != 0);
-		return CEIL_OK;
-	}
-	word = json_string_value(json_array_get(types, (size_t)layer));
-	if (!word)
-		return ceil_fail(err, CEIL_E_USAGE, "%s: layer_types does not name layer %" PRIu64,
-		                 r->name, layer);
-	if (strcmp(word, "full_attention") != 0 && strcmp(word, "sliding_attention") != 0)
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "%s: layer %" PRIu64
-		                 " is '%s', which cannot be counted as attention",
-		                 r->name, layer, word);
-	*ret_has = !strcmp(word, "sliding_attention") && r->value[CEIL_HF_WINDOW];
-	return CEIL_OK;
-}
-
-/* Layers of four kinds at most: with a window or without, with experts or without. */
-static enum ceil_status make_layers(const struct reader *r, struct ceil_model *m,
-                                    struct ceil_error *err)
-{
-	uint64_t count[2][2] = {{0}};
-	struct ceil_attention a;
-	enum ceil_status st = make_attention(r, &a, err);
-
-	for (uint64_t layer = 0; st == CEIL_OK && layer < r->value[CEIL_HF_LAYERS]; layer++) {
-		bool window = false;
-
-		st = layer_has_window(r, layer, &window, err);
-		count[window][layer_has_experts(r, layer)]++;
-	}
-	if (st != CEIL_OK)
-		return st;
-	for (int kind = 0; kind < 4; kind++) {
-		const bool window = kind & 1, experts = kind & 2;
-
-		if (!count[window][experts])
-			continue;
-		a.window = window ? r->value[CEIL_HF_WINDOW] : 0;
-		m->blocks[m->block_count++] =
-			(struct ceil_block){.layers = count[window][experts],
-		                            .shared = r->flags & CEIL_HF_SHARED_LAYERS,
-		                            .norm_vectors = norm_count(r) * vector_count(r),
-		                            .attention = a,
-		                            .ffn = make_ffn(r, experts)};
-	}
-	return CEIL_OK;
-}
-
-/* An encoder-decoder: the decoder's layers have a second attention and a third norm. */
-static enum ceil_status make_seq2seq(struct reader *r, struct ceil_model *m, struct ceil_error *err)
-{
-	const uint64_t tables = r->value[CEIL_HF_BUCKETS];
-	struct ceil_block b = {.side = CEIL_ENCODER, .layers = r->value[CEIL_HF_LAYERS]};
-	const bool each = r->flags & CEIL_HF_BUCKETS_EACH;
-	enum ceil_status st = make_attention(r, &b.attention, err);
-
-	if (st != CEIL_OK)
-		return st;
-	b.norm_vectors = 2 * vector_count(r);
-	b.ffn = make_ffn(r, /* experts= */ false);
-	m->extra_params = tables * b.attention.heads * (each ? b.layers : 1);
-	m->blocks[m->block_count++] = b;
-	b.side = CEIL_MAIN;
-	b.layers = r->value[CEIL_HF_DECODER_LAYERS] ? r->value[CEIL_HF_DECODER_LAYERS] : b.layers;
-	if (r->value[CEIL_HF_DECODER_FFN])
-		b.ffn.inner = r->value[CEIL_HF_DECODER_FFN];
-	if (r->value[CEIL_HF_DECODER_HEADS])
-		r->value[CEIL_HF_HEADS] = r->value[CEIL_HF_DECODER_HEADS];
-	st = make_attention(r, &b.attention, err);
-	b.attention.causal = true;
-	b.attention.cross = true;
-	b.norm_vectors = 3 * vector_count(r);
-	m->extra_params += tables * b.attention.heads * (each ? b.layers : 1);
-	m->blocks[m->block_count++] = b;
-	return st;
-}
-
-static enum ceil_status make_vision(const struct reader *r, struct ceil_model *m,
-                                    struct ceil_error *err)
-{
-	const uint64_t image = r->value[CEIL_HF_IMAGE], patch = r->value[CEIL_HF_PATCH];
-	const json_t *labels = json_object_get(r->text, "num_labels");
-
-	if (!patch || image < patch || image > 1u << 20)
-		return ceil_fail(err, CEIL_E_USAGE,
-		                 "%s: patches of %" PRIu64 " do not fit an image of %" PRIu64,
-		                 r->name, patch, image);
-	m->patches = (image / patch) * (image / patch);
-	m->patch_inputs = r->value[CEIL_HF_CHANNELS] * patch * patch;
-	m->prefix_tokens = r->type->extra_positions;
-	m->classes = json_object_size(json_object_get(r->text, "id2label"));
-	if (!m->classes && json_integer_value(labels) > 0)
-		m->classes = (uint64_t)json_integer_value(labels);
-	m->logits_bias = m->classes != 0;
-	m->no_logits = !m->classes;
-	return make_layers(r, m, err);
-}
-
-static void make_embeddings(const struct reader *r, struct ceil_model *m)
-{
-	const uint64_t sides = r->type->kind == CEIL_HF_SEQ2SEQ ? 2 : 1;
-	const uint64_t *v = r->value;
-
-	m->hidden = v[CEIL_HF_HIDDEN];
-	m->vocab = v[CEIL_HF_VOCAB];
-	m->embed_dim = v[CEIL_HF_EMBED_DIM] == m->hidden ? 0 : v[CEIL_HF_EMBED_DIM];
-	m->narrow_positions = m->embed_dim && r->type->kind == CEIL_HF_ENCODER;
-	m->tied = r->flags & CEIL_HF_TIED;
-	m->transform = r->flags & CEIL_HF_TRANSFORM;
-	m->logits_bias = r->flags & CEIL_HF_LOGITS_BIAS;
-	if (r->flags & CEIL_HF_LEARNED && v[CEIL_HF_POSITIONS]) {
-		m->seq = v[CEIL_HF_POSITIONS];
-		m->positions = sides * (m->seq + r->type->extra_positions) + v[CEIL_HF_TOKEN_TYPES];
-	}
-	m->embed_vectors = r->flags & CEIL_HF_EMBED_NORM ? sides * vector_count(r) : 0;
-	m->final_vectors = r->flags & CEIL_HF_NO_FINAL_NORM ? 0 : sides * vector_count(r);
-}
-
-static void add_note(struct ceil_model *m, const char *what, const char *more)
-{
-	ceil_append(m->note, sizeof(m->note), "%s%s%s", m->note[0] ? "; " : "", what, more);
-}
-
-static enum ceil_status make_model(struct reader *r, struct ceil_model *ret_m,
-                                   struct ceil_error *err)
-{
-	struct ceil_model m = {.block_count = 0};
-	enum ceil_status st;
-
-	if (r->value[CEIL_HF_LAYERS] > MAX_LAYERS)
-		return ceil_fail(err, CEIL_E_USAGE,
-		                 "%s: %" PRIu64 " layers; at most %d can be counted", r->name,
-		                 r->value[CEIL_HF_LAYERS], MAX_LAYERS);
-	make_embeddings(r, &m);
-	ceil_copy(m.name, sizeof(m.name), r->type->name);
-	ceil_copy(m.source, sizeof(m.source), r->name);
-	if (r->type->kind == CEIL_HF_SEQ2SEQ)
-		st = make_seq2seq(r, &m, err);
-	else if (r->type->kind == CEIL_HF_VISION)
-		st = make_vision(r, &m, err);
-	else
-		st = make_layers(r, &m, err);
-	if (st != CEIL_OK)
-		return st;
-	if (r->nested)
-		add_note(&m, "the language model alone", "");
-	else if (r->type->note)
-		add_note(&m, r->type->note, "");
-	if (r->defaults[0])
-		add_note(&m, "from the class: ", r->defaults);
-	st = ceil_model_check(&m, err);
-	if (st == CEIL_OK)
-		*ret_m = m;
-	else if (err)
-		(void)ceil_context(err, "%s", r->name);
-	return st;
 }
 
 /* ---- finding the type */
@@ -525,7 +231,7 @@ static const json_t *text_part(const json_t *root)
 	return root;
 }
 
-static enum ceil_status unknown_type(const struct reader *r, const char *type,
+static enum ceil_status unknown_type(const struct ceil_hf_reader *r, const char *type,
                                      struct ceil_error *err)
 {
 	const char *names[128];
@@ -543,7 +249,7 @@ static enum ceil_status unknown_type(const struct reader *r, const char *type,
 		r->name, type, near ? " (near: " : "", near ? near : "", near ? ")" : "");
 }
 
-static enum ceil_status find_type(struct reader *r, struct ceil_error *err)
+static enum ceil_status find_type(struct ceil_hf_reader *r, struct ceil_error *err)
 {
 	const char *outer = json_string_value(json_object_get(r->outer, "model_type"));
 	const char *type = json_string_value(json_object_get(r->text, "model_type"));
@@ -567,7 +273,7 @@ static enum ceil_status find_type(struct reader *r, struct ceil_error *err)
 static enum ceil_status parse_root(const char *name, const json_t *root, struct ceil_model *ret_m,
                                    struct ceil_error *err)
 {
-	struct reader r = {.name = name, .outer = root};
+	struct ceil_hf_reader r = {.name = name, .outer = root};
 	enum ceil_status st;
 
 	if (!json_is_object(root))
@@ -583,7 +289,7 @@ static enum ceil_status parse_root(const char *name, const json_t *root, struct 
 	if (st != CEIL_OK)
 		return st;
 	read_projection(&r);
-	return make_model(&r, ret_m, err);
+	return ceil_hf_model_make(&r, ret_m, err);
 }
 
 enum ceil_status ceil_hf_parse(const char *text, size_t length, const char *name,
