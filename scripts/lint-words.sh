@@ -4,6 +4,8 @@ set -u
 
 bad=0
 sources() { find harness bench kernels tests -name '*.[ch]' -o -name '*.cu' -o -name '*.inc'; }
+silent() { find harness bench kernels -name '*.[ch]' -o -name '*.cu' | grep -v -E '^harness/(cli|output)/'; }
+pure() { find harness/analysis kernels -name '*.[ch]' -o -name '*.cu'; }
 builds() { find Makefile scripts .ci -type f; }
 texts() {
 	sources
@@ -23,6 +25,9 @@ deny() {
 deny sources '\b(v?sprintf|strcpy|strcat|strncpy|atoi|atof|gets|system|alloca) *\(' \
 	'banned function: see CONTRIBUTING.md, Data'
 deny sources '\btypedef +(struct|enum|union)\b[^(]*[{;]' 'no typedef for structs and enums'
+deny silent '\b(printf|puts|putchar|perror) *\(' 'only harness/cli/ and the outputs print'
+deny silent '\b_?exit *\(' 'only main.c exits, and who leaves a device that hangs'
+deny pure '\b(ceil_now_ns|clock_gettime|getenv|fopen) *\(' 'pure: no clock, environment or file'
 deny sources '__attribute__ *\(\((constructor|section)' 'no constructors, no linker sections'
 deny sources '\b(TODO|FIXME|XXX)\b *($|[^ (#])' 'TODO needs an owner or an issue: TODO(#12): ...'
 deny texts '(^|[^A-Za-z0-9_.])/(work|root|home)/' 'a path of one machine'

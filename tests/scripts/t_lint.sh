@@ -103,6 +103,14 @@ sample '# Bad. \n'
 catches words scripts/x.sh "blanks" "a blank at the end"
 sample '# Bad.\nCFLAGS=-%s\n' ffast-math
 catches words scripts/x.sh "NAN" "fast math"
+sample '/* Bad. */\n\tprintf("x");\n'
+catches words harness/device/x.c "the outputs print" "a device prints"
+allows words harness/cli/x.c "the command line does"
+sample '/* Bad. */\n\t_exit(1);\n'
+catches words bench/x.c "main.c exits" "a bench ends the process"
+sample '/* Bad. */\n\tx = ceil_now_ns();\n'
+catches words harness/analysis/x.c "pure" "reasoning looks at a clock"
+allows words harness/measure/x.c "the loop does"
 sample 'int x;\n'
 catches words kernels/x.cu "what it is for" "a file without its first sentence"
 
