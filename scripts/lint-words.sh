@@ -4,8 +4,8 @@ set -u
 
 bad=0
 sources() { find harness bench kernels tests -name '*.[ch]' -o -name '*.cu' -o -name '*.inc'; }
-silent() { find harness bench kernels -name '*.[ch]' -o -name '*.cu' | grep -v -E '^harness/(cli|output)/'; }
-pure() { find harness/analysis kernels -name '*.[ch]' -o -name '*.cu'; }
+silent() { sources | grep -v -E '^(harness/(cli|output)|tests)/'; }
+pure() { sources | grep -E '^(harness/analysis|kernels)/'; }
 builds() { find Makefile scripts .ci -type f; }
 texts() {
 	sources
@@ -16,7 +16,8 @@ texts() {
 
 # deny LIST-OF-FILES PATTERN WHY: every line of these files that matches is an offence.
 deny() {
-	found=$($1 | sort -u | xargs -r grep -n -E -H -e "$2") || return 0
+	found=$($1 | sort -u | xargs -r grep -n -E -H -e "$2")
+	[ -n "$found" ] || return 0
 	echo "$found" | sed 's/^/  /'
 	echo "  ^ $3"
 	bad=1

@@ -109,8 +109,8 @@ allows words harness/cli/x.c "the command line does"
 sample '/* Bad. */\n\t_exit(1);\n'
 catches words bench/x.c "main.c exits" "a bench ends the process"
 sample '/* Bad. */\n\tx = ceil_now_ns();\n'
-catches words harness/analysis/x.c "pure" "reasoning looks at a clock"
-allows words harness/measure/x.c "the loop does"
+catches words kernels/x.cu "pure" "a kernel's launcher looks at a clock"
+allows words harness/cli/x.c "the command line may"
 sample 'int x;\n'
 catches words kernels/x.cu "what it is for" "a file without its first sentence"
 
