@@ -386,8 +386,8 @@ static void test_burst(void)
 	is_close(b->first_ratio, 4.0 / 3.0, 1e-3, "beside the first answer's, as searched");
 }
 
-/* The row of a role that is no ceiling; there is one. */
-static const struct row *other_of_role(const struct seen *s, const char *role)
+/* The last row of a role that is no ceiling, of as many as are wanted; or NULL. */
+static const struct row *other_of_role(const struct seen *s, const char *role, int want)
 {
 	const struct row *found = NULL;
 	int n = 0;
@@ -398,7 +398,7 @@ static const struct row *other_of_role(const struct seen *s, const char *role)
 		found = &s->v[i];
 		n++;
 	}
-	is_int(n, 1, role);
+	is_int(n, want, role);
 	return found;
 }
 
@@ -416,11 +416,28 @@ static void test_first_answer(void)
 	struct ceil_lane lane = lane_of(&r, "pick");
 	is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a near first answer");
 	const struct row *b = ceiling(&s, "fake.pick.burst", "fake0");
-	const struct row *other = other_of_role(&s, "burst");
+	const struct row *other = other_of_role(&s, "burst", /* want= */ 1);
 	is_int(b->algorithm, 0, "is the ceiling");
 	is_close(b->first_ratio, 1.0, 0, "itself");
 	is_int(other->algorithm, 5, "what won the search has a row too");
 	is_close(other->first_ratio, other->value / b->value, 1e-9, "against that burst");
+}
+
+/* A burst costs a second: what will not win is not worth it. */
+static void test_far_answer(void)
+{
+	static struct seen s;
+	struct recorded r;
+	bool hung;
+
+	recorded_open(&r, 2000000.0);
+	r.cost_ns[0] = 1515000.0;
+	r.cost_ns[5] = 1500000.0;
+	struct ceil_lane lane = lane_of(&r, "pick");
+	is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a first answer that is 1 %% behind");
+	const struct row *b = ceiling(&s, "fake.pick.burst", "fake0");
+	is_int(b->algorithm, 5, "is not the ceiling");
+	ok(!other_of_role(&s, "burst", /* want= */ 0), "nor has it a burst");
 }
 
 static const struct ceil_effort *effort_named(const char *name)
@@ -467,6 +484,7 @@ int main(void)
 	test_one_by_one();
 	test_burst();
 	test_first_answer();
+	test_far_answer();
 	test_curve();
 	return done_testing();
 }
