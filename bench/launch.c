@@ -65,8 +65,9 @@ static enum ceil_status overlap_streams(struct ceil_device *dev, const struct ce
 	struct ceil_launch_state *state = NULL;
 	enum ceil_status st;
 
+	/* Far longer than a launch takes: shorter ones may end before the other stream's begin. */
 	storm.n = STORM_MOST;
-	storm.m = US;
+	storm.m = 10 * US;
 	storm.iters = 2;
 	storm.self_ns = NULL;
 	st = ceil_cuda_storm_open(dev, &storm, &state, err);
