@@ -304,8 +304,7 @@ static void print_sweep(FILE *f, const struct ceil_demo_view *view)
 		return;
 	fprintf(f,
 	        "\nSM-active against multiprocessors in use: a straight line with R^2 = %.6f over "
-	        "%zu "
-	        "points;\nGPU-Util is at %.0f %% or more at each of them.\n",
+	        "%zu points;\nGPU-Util at the lowest of them: %.0f %%.\n",
 	        ceil_usage_line(x, y, count), count, 100.0 * low);
 }
 
