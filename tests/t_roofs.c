@@ -25,13 +25,14 @@ static struct ceil_record row(const char *device, const char *ceiling, double va
 
 static void test_issue(void)
 {
-	const struct ceil_record ceilings[] = {
+	struct ceil_record ceilings[] = {
 		row("gpu1", "tensor.bf16.burst", 500, 1000),
 		row("gpu0", "tensor.bf16.sustained", 800, 1600),
 		row("gpu0", "tensor.bf16.burst", 940, 1760),
 		row("gpu0", "tensor.e4m3.burst", 1800, 1700),
 		row("gpu0", "tensor.fp16_acc16.burst", 650, 1800),
 		row("gpu0", "tensor.int8.burst", 1900, ABSENT),
+		row("gpu0", "tensor.fp16.burst", 650, 1800),
 	};
 	static const struct {
 		const char *ceiling;
@@ -43,12 +44,15 @@ static void test_issue(void)
 		{"gemm.e4m3_fast.burst", 1600, 1500, 1600.0 / 1500 * 1700 / 1800},
 		{"gemm.fp16_acc16.burst", 640, 1750, 640.0 / 1750 * 1800 / 650},
 		{"gemm.int8.burst", 1500, 1500, ABSENT},
+		{"gemm.fp16.burst", 800, 1600, ABSENT}, /* mma.sync where wgmma would be larger */
 		{"gemm.fp64.burst", 60, 1900, ABSENT},
 		{"gemm.bf16.burst", ABSENT, ABSENT, ABSENT},
 		{"tensor.bf16.burst", 940, 1760, ABSENT},
 		{"dram.read", 4700, 1980, ABSENT},
 	};
 
+	ceilings[2].of_clock = 0.99;
+	ceilings[6].of_clock = 0.66;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ceil_record r =
 			row("gpu0", cases[i].ceiling, cases[i].value, cases[i].mhz);

@@ -72,8 +72,8 @@ static const struct ceil_field record_fields[] = {
 	RECORD(versus_value, "unit", "its value in this run, at the same case where it has that"),
 	RECORD(of_issue, "ratio",
                "of a gemm row: its rate at its clock over that of the tensor row of the same type "
-               "at "
-               "its own, both of this run"),
+               "at its own, both of this run; empty where that row's instruction leaves the tensor "
+               "cores idle"),
 	RECORD(note, "", "what a reader of the row must know"),
 
 	RECORD(bench, "", "the benchmark that the row comes from"),

@@ -49,6 +49,10 @@ static void tensor_name(const char *ceiling, char *ret_name, size_t size)
 	ceil_append(ret_name, size, "tensor.%s", type);
 }
 
+/* An instruction that leaves more of the tensor cores idle than this says nothing of what they can
+ * issue: mma.sync on parts that have a larger one, of which the row's type has no form here. */
+#define LEAST_OF_CLOCK 0.9
+
 double ceil_roofs_issue(const struct ceil_record *r, const struct ceil_record *ceilings,
                         size_t count)
 {
@@ -57,6 +61,8 @@ double ceil_roofs_issue(const struct ceil_record *r, const struct ceil_record *c
 
 	tensor_name(r->ceiling, name, sizeof(name));
 	t = find(r, name, ceilings, count);
+	if (t && t->of_clock < LEAST_OF_CLOCK)
+		return (double)NAN;
 	return t ? r->value / r->clock_mhz / (t->value / t->clock_mhz) : (double)NAN;
 }
 

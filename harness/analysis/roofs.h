@@ -11,8 +11,8 @@
  * each at the clock that it held: what a library makes of what the hardware can issue.
  * @r: gemm.<type>.<regime>; a type's _fast and _cublas variants are held against the type.
  * @ceilings: rows of the run so far, of any device and rank.
- * Return: the ratio; NAN for other rows, without a tensor row of the same device and regime, or
- * where a clock is unknown.
+ * Return: the ratio; NAN for other rows, without a tensor row of the same device and regime, where
+ * a clock is unknown, or where the tensor row's instruction does not fill the tensor cores.
  */
 double ceil_roofs_issue(const struct ceil_record *r, const struct ceil_record *ceilings,
                         size_t count);
