@@ -49,6 +49,9 @@ static void check_gpus(const char *what, const struct ceil_bench_options *o, boo
 
 int main(void)
 {
+#ifndef CEIL_HAVE_CUDA
+	skip_all("this build has no CUDA: its plan of a GPU is empty");
+#endif
 	const struct ceil_bench_options none = {.duty = (double)NAN};
 	struct ceil_bench_options o = none;
 
