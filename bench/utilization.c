@@ -109,15 +109,15 @@ const struct ceil_scenario ceil_scenarios[] = {
 		.lesson = "A kernel that is shorter than its launch, some 3 us, leaves the "
 			  "GPU waiting for the host, and more streams do not help. Of "
 			  "longer ones a second stream hides the pause between two. GPU-"
-			  "Util reads 88 % or more all the time.",
-		.more = "Kernels on all multiprocessors that spin for the time in the "
-			"name, launched in turn on the streams behind the x. An H200 gets "
-			"310 thousand launches a second from any number of streams: "
-			"kernels of 1 us keep its multiprocessors in use for a third of "
-			"the time. From one kernel of a stream to its next 1.5 us pass, "
-			"which is 13 % of the time with kernels of 10 us, and nothing "
-			"with those of 1 ms. Fuse short kernels, or put them into a CUDA "
-			"graph.",
+			  "Util reads more than half all the time.",
+		.more = "Kernels on all multiprocessors that spin for the time in the name, "
+			"launched in turn on the streams behind the x. A host that does "
+			"nothing else gives an H200 310 thousand launches a second from any "
+			"number of streams: kernels of 1 us keep its multiprocessors in use "
+			"for a third of the time, and GPU-Util at 88 %. From one kernel of "
+			"a stream to its next 1.5 us pass, which is 13 % of the time with "
+			"kernels of 10 us, and nothing with those of 1 ms. Fuse short "
+			"kernels, or put them into a CUDA graph.",
 		VALUES(storms),
 		.gpu_util = ANY,
 		.sm_active = ANY,
@@ -202,10 +202,9 @@ const struct ceil_scenario ceil_scenarios[] = {
 	{
 		.name = "gemm_size",
 		.title = "matrix products from 64^3 to 8192^3",
-		.lesson = "At 64^3 GPU-Util still reads more than half, for a ten-"
-			  "thousandth of the rate; at 1024^3 it is full at half of the "
-			  "rate. Small shapes starve the tensor cores, and GPU-Util does "
-			  "not tell.",
+		.lesson = "At 64^3 GPU-Util still reads more than half, for a ten-thousandth "
+			  "of the rate; at 1024^3 it is above 90 %, for half of it. Small "
+			  "shapes starve the tensor cores, and GPU-Util does not tell.",
 		.more = "bf16 products of square matrices, launched without a pause. The ratio to "
 			"the ceiling is what MFU would be. Many small products: batch them, or "
 			"raise the batch size.",
