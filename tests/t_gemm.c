@@ -282,6 +282,16 @@ static bool applies(const char *name, uint64_t size, uint64_t layout, int cc)
 	return ceil_gemm_bench.applies(&p, cc ? &d : NULL);
 }
 
+/* Kernels of a product whose k is split wait behind the gate too. */
+static void test_gate(void)
+{
+	for (size_t i = 0; i < ceil_gemm_bench.variant_count; i++) {
+		const struct ceil_variant *v = &ceil_gemm_bench.variants[i];
+
+		ok(!v->gated || v->kernels > 1, "%s leaves room behind the gate", v->name);
+	}
+}
+
 static void test_applies(void)
 {
 	ok(applies("cublaslt.bf16", 16384, CEIL_GEMM_TN, 90), "bf16 is measured at 16384");
@@ -539,6 +549,7 @@ int main(void)
 	test_groups();
 	test_largest();
 	test_applies();
+	test_gate();
 	test_operands();
 	test_right();
 	test_one_wrong();

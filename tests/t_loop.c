@@ -257,12 +257,19 @@ static void test_gate_limit(void)
 	struct recorded r;
 	struct ceil_outcome o;
 	struct ceil_error err = {CEIL_OK, ""};
-	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct ceil_variant split = *p.variant;
 
 	recorded_open(&r, 100.0);
 	struct ceil_meter *m = open_meter(&r);
 	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "tiny launches");
 	is_int((long long)r.most_behind_gate, 512, "at most 512 launches behind the gate");
+	ceil_outcome_done(&o);
+	split.kernels = 2;
+	p.variant = &split;
+	r.most_behind_gate = 0;
+	is_int(ceil_meter_point(m, &p, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "of 2 kernels");
+	is_int((long long)r.most_behind_gate, 256, "half as many");
 	ceil_outcome_done(&o);
 	ceil_meter_close(m);
 }

@@ -67,9 +67,10 @@ struct ceil_variant {
 	uint32_t batch;               /* launches between two marks; 0: as many as a sample needs */
 	enum ceil_pattern pattern;    /* of timed inputs unless the user names one */
 	bool gated, cold_cache, quick;
-	bool beside; /* for comparison only: never wins a ceiling */
-	bool sweep;  /* points of a curve: rows of records.csv, none in ceilings.csv; stands behind
-	              * variants that compete for a ceiling of the same name */
+	uint32_t kernels; /* of a gated launch, about: its room behind the gate; 0: 1 */
+	bool beside;      /* for comparison only: never wins a ceiling */
+	bool sweep; /* points of a curve: rows of records.csv, none in ceilings.csv; stands behind
+	             * variants that compete for a ceiling of the same name */
 	bool both_ways;     /* of a link: both directions at once, the value is their sum */
 	const char *versus; /* ceiling whose value stands beside this row's; or NULL */
 	unsigned burst_finalists, sustained_finalists; /* 0: the row has no such regime */

@@ -49,9 +49,16 @@ static enum ceil_status launch_batch(struct ceil_setup *s, struct ceil_error *er
 	return st;
 }
 
+static uint64_t most_gated(const struct ceil_variant *v)
+{
+	return v->kernels ? GATE_LAUNCHES / v->kernels : GATE_LAUNCHES;
+}
+
 static bool gated(const struct ceil_meter *m, const struct ceil_setup *s)
 {
-	return s->point->variant->gated && m->dev->backend->gate && s->batch <= GATE_LAUNCHES;
+	const struct ceil_variant *v = s->point->variant;
+
+	return v->gated && m->dev->backend->gate && s->batch <= most_gated(v);
 }
 
 /* clock, mark, launches, mark, clock: what is between the marks is the work alone. */
@@ -203,7 +210,7 @@ enum ceil_status ceil_sample_grow(struct ceil_meter *m, struct ceil_setup *s, ui
                                   struct ceil_error *err)
 {
 	const double want = wanted_ns(m, s->point->bench, want_ns);
-	const uint64_t most = s->point->variant->gated ? GATE_LAUNCHES : MAX_BATCH;
+	const uint64_t most = s->point->variant->gated ? most_gated(s->point->variant) : MAX_BATCH;
 
 	s->batch = 1;
 	if (s->point->variant->timing != CEIL_TIME_MARKS)
