@@ -1,8 +1,8 @@
-"""A plain peer: PyTorch's matrix products, random normal data, by the protocols of bench gemm.
+"""A plain peer: PyTorch's matrix products by the burst protocol, random normal data.
 
-torch_gemm.py [--search] [type,... [MxNxK[.nn|.nt|.tt],...]]
+torch_gemm.py [type,... [MxNxK[.nn|.nt|.tt],...]]
 
---search: three samples of 4 ms, each after 40 ms of idle, as a search row; else as a burst row.
+There is no gate: some 0.2 ms pass before the first kernel, so a sample must not be shorter.
 Shapes and layouts are written as in records.csv: column-major, so what PyTorch calls rows is n.
 """
 import statistics
@@ -19,9 +19,8 @@ EIGHT_BITS = {"e4m3": E4M3, "e4m3_fast": E4M3, "e5m2": E5M2, "e5m2_fast": E5M2}
 SHAPES = "8192x8192x8192"
 
 
-def rate_of(launch, flops, search):
-    """Median rate of cool samples: idle, then work between two events."""
-    idle_s, work_ms, samples = (0.04, 4.0, 3) if search else (0.15, 25.0, 7)
+def burst(launch, flops):
+    """Median rate of 7 bursts: idle 150 ms, then at most 25 ms of work between two events."""
     start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
     def timed(batch):
@@ -35,10 +34,10 @@ def rate_of(launch, flops, search):
     launch()
     torch.cuda.synchronize()
     one = min(timed(2) for _ in range(2))
-    batch = max(1, int(work_ms / one))
+    batch = max(1, int(25.0 / one))
     times = []
-    for _ in range(samples):
-        time.sleep(idle_s)
+    for _ in range(7):
+        time.sleep(0.15)
         times.append(timed(batch))
     return flops / statistics.median(times) * 1e-9
 
@@ -74,8 +73,7 @@ def product(name, m, n, k, layout):
 
 
 def main():
-    words = [w for w in sys.argv[1:] if w != "--search"]
-    search = len(words) + 1 < len(sys.argv)
+    words = sys.argv[1:]
     names = words[0] if words else ",".join([*PLAIN, *EIGHT_BITS, "int8"])
     shapes = words[1] if len(words) > 1 else SHAPES
     print(f"# torch {torch.__version__} cuda {torch.version.cuda} {torch.cuda.get_device_name()}")
@@ -85,7 +83,7 @@ def main():
             m, n, k = (int(x) for x in size.split("x"))
             try:
                 launch = product(name, m, n, k, layout or "tn")
-                rate = rate_of(launch, 2.0 * m * n * k, search)
+                rate = burst(launch, 2.0 * m * n * k)
                 print(f"peer_torch {name} {shape}: {rate:.2f} T/s", flush=True)
             except (RuntimeError, KeyError) as e:
                 print(f"peer_torch {name} {shape}: {str(e).splitlines()[0]}", flush=True)
