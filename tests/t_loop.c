@@ -197,6 +197,28 @@ static void test_hash(void)
 	ceil_meter_close(m);
 }
 
+/* Gigabytes are not allocated again for every point. */
+static void test_reuse(void)
+{
+	const struct ceil_point small = point_of(&recorded_bench, 0, 0);
+	const struct ceil_point large = point_of(&recorded_bench, 0, 1);
+	struct recorded r;
+	struct ceil_outcome o;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	recorded_open(&r, 10000.0);
+	struct ceil_meter *m = open_meter(&r);
+	is_int(ceil_meter_point(m, &large, &quick, CEIL_SEARCH, &o, &err), CEIL_OK,
+	       "a large point");
+	ceil_outcome_done(&o);
+	memset(r.log, 0, sizeof(r.log));
+	is_int(ceil_meter_point(m, &small, &quick, CEIL_SEARCH, &o, &err), CEIL_OK, "a small one");
+	ceil_outcome_done(&o);
+	ok(!strchr(r.log, 'a') && !strchr(r.log, 'f'), "takes the buffers that are there");
+	ceil_meter_close(m);
+	is_int(r.allocated, 0, "which the meter gives back");
+}
+
 /* From idle before each sample: a count of samples, none of them warm-up. */
 static void test_cool(void)
 {
@@ -571,6 +593,7 @@ int main(void)
 	test_cold();
 	test_gate_limit();
 	test_hash();
+	test_reuse();
 	test_cool();
 	test_duty();
 	test_fixed_batch();
