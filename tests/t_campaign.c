@@ -233,6 +233,48 @@ static void test_together(void)
 	recorded_close(&r[1]);
 }
 
+/* What is done at once counts once. */
+static void test_progress_together(void)
+{
+	static struct seen s;
+	struct recorded r[3];
+	struct ceil_lane lanes[3];
+	double alone_s;
+	bool hung;
+
+	for (int i = 0; i < 3; i++) {
+		recorded_open(&r[i], 2000000.0);
+		lanes[i] = lane_of(&r[i], "together");
+	}
+	alone_s = lanes[0].plan.price_s;
+	is_int(run(lanes, 3, &s, &hung), CEIL_OK, "three devices at once");
+	is_close(s.progress.total_s, alone_s, 1e-9, "take the time of one");
+	ok(s.progress.done_s > alone_s / 2.0, "%g s of it were done at last", s.progress.done_s);
+}
+
+/* One after the other, and the first is lost: what it leaves is not waited for. */
+static void test_progress_without(void)
+{
+	static struct seen s;
+	struct recorded r[2];
+	struct ceil_lane lanes[2];
+	double alone_s;
+	bool hung;
+
+	for (int i = 0; i < 2; i++) {
+		recorded_open(&r[i], 2000000.0);
+		lanes[i] = lane_of(&r[i], "fake");
+	}
+	r[0].hangs_after = 200;
+	alone_s = lanes[0].plan.price_s;
+	is_int(run(lanes, 2, &s, &hung), CEIL_OK, "two devices in turn");
+	ok(hung, "one of which hangs");
+	is_close(s.progress.total_s, 2.0 * alone_s, 1e-9, "are planned as two");
+	ok(s.progress.total_s - s.progress.done_s < 0.25 + 1e-9,
+	   "%g s are left in the last final of all", s.progress.total_s - s.progress.done_s);
+	recorded_close(&r[0]);
+}
+
 /* One by one: the rows of a device come before those of the next, concurrent bench or not. */
 static void test_one_by_one(void)
 {
@@ -481,6 +523,8 @@ int main(void)
 	test_hang();
 	test_wrong();
 	test_together();
+	test_progress_together();
+	test_progress_without();
 	test_one_by_one();
 	test_burst();
 	test_first_answer();

@@ -1,4 +1,5 @@
 /* What a run shows while it measures, on a terminal of its own and in a file. */
+#include "harness/base/clock.h"
 #include "harness/cli/screen.h"
 #include "tests/recorded_backend.h"
 #include "tests/tap.h"
@@ -95,12 +96,33 @@ static void a_terminal_has_a_live_line(void)
 	resize(&t, 45);
 	line = next_line(&t, &s, &r, &slow);
 	is_int((long long)strlen(line), 44 + 4, "a window that shrinks has a shorter line");
-	ceil_screen_progress(&s, &r.base, &slow, &(struct ceil_progress){60.0, 100.0});
+	ceil_screen_progress(&s, &r.base, &slow, &(struct ceil_progress){60.0, 100.0, 0});
 	ceil_screen_close(&s);
 	is_text(shown(&t), "\r\033[K", "a second line within 100 ms waits; the end clears it");
 	setenv("TERM", "dumb", 1);
 	ceil_screen_open(&s, t.f);
 	ok(!s.live, "a dumb terminal has none");
+	(void)fclose(t.f);
+	(void)close(t.master);
+}
+
+/* GPUs and the host are campaigns one after the other: each has a clock of its own. */
+static void the_time_left_is_of_the_campaign(void)
+{
+	struct terminal t = terminal_open();
+	const struct ceil_outcome o = outcome_of(1e6);
+	const struct ceil_progress fifth = {20.0, 100.0, ceil_now_ns() - 10 * CEIL_NS_PER_S};
+	struct ceil_screen s;
+	struct recorded r;
+	int left_s = 0;
+
+	recorded_open(&r, 1000.0);
+	setenv("TERM", "xterm", 1);
+	resize(&t, 100);
+	ceil_screen_open(&s, t.f);
+	ceil_screen_progress(&s, &r.base, &o, &fifth);
+	is_int(sscanf(shown(&t), "\r\033[K 20 %%  %d s left", &left_s), 1, "seconds are left");
+	ok(left_s >= 40 && left_s < 50, "%d s: four times the 10 that a fifth took", left_s);
 	(void)fclose(t.f);
 	(void)close(t.master);
 }
@@ -120,7 +142,7 @@ static void a_file_has_a_line_per_bench(void)
 	recorded_open(&r, 1000.0);
 	ceil_screen_open(&s, f);
 	ok(!s.live, "a file is not live");
-	ceil_screen_progress(&s, &r.base, &o, &(struct ceil_progress){1.0, 2.0});
+	ceil_screen_progress(&s, &r.base, &o, &(struct ceil_progress){1.0, 2.0, 0});
 	ceil_screen_row(&s, "fake0", &o);
 	ceil_screen_row(&s, "fake0", &o);
 	ceil_screen_row(&s, "fake1", &o);
@@ -136,6 +158,7 @@ static void a_file_has_a_line_per_bench(void)
 int main(void)
 {
 	a_terminal_has_a_live_line();
+	the_time_left_is_of_the_campaign();
 	a_file_has_a_line_per_bench();
 	return done_testing();
 }

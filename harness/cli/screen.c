@@ -18,14 +18,13 @@ void ceil_screen_open(struct ceil_screen *s, FILE *f)
 
 	*s = (struct ceil_screen){.f = f, .best = (double)NAN};
 	s->live = isatty(fileno(f)) && term && strcmp(term, "dumb") != 0;
-	s->started_ns = ceil_now_ns();
-	s->row_ns = s->started_ns;
+	s->row_ns = ceil_now_ns();
 }
 
 /* The plan's prices give the shape, the time spent so far the scale. */
-static double seconds_left(const struct ceil_screen *s, const struct ceil_progress *p)
+static double seconds_left(const struct ceil_progress *p)
 {
-	const double spent_s = (double)(ceil_now_ns() - s->started_ns) * 1e-9;
+	const double spent_s = (double)(ceil_now_ns() - p->began_ns) * 1e-9;
 	const double left_s = fmax(0.0, p->total_s - p->done_s);
 
 	/* Early on the plan is all there is. */
@@ -45,7 +44,7 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
 	if (!s->live || now_ns - s->drawn_ns < REDRAW_NS)
 		return;
 	s->drawn_ns = now_ns;
-	ceil_human_seconds(left, sizeof(left), ceil(seconds_left(s, p)));
+	ceil_human_seconds(left, sizeof(left), ceil(seconds_left(p)));
 	ceil_append(line, sizeof(line), "%3.0f %%  %s left  %s %s",
 	            100.0 * fmin(1.0, p->done_s / fmax(1e-9, p->total_s)), left, dev->props.label,
 	            point->variant->ceiling);

@@ -17,7 +17,7 @@ struct ceil_screen_bench {
 struct ceil_screen {
 	FILE *f;
 	bool live; /* f is a terminal that can go back to the line's start */
-	uint64_t started_ns, drawn_ns;
+	uint64_t drawn_ns;
 	struct ceil_screen_bench benches[CEIL_MAX_DEVICES];
 	size_t bench_count;
 	uint64_t row_ns;  /* when the last row ended */
@@ -25,7 +25,7 @@ struct ceil_screen {
 	double best;
 };
 
-/* ceil_screen_open - starts the clock of the run; live if f is a terminal that can move. */
+/* ceil_screen_open - starts the clock of the first row; live if f is a terminal that can move. */
 void ceil_screen_open(struct ceil_screen *s, FILE *f);
 /* ceil_screen_progress - redraws the live line, ten times a second at most. */
 void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,

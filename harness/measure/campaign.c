@@ -2,6 +2,7 @@
 #include "harness/measure/campaign.h"
 
 #include "harness/base/alloc.h"
+#include "harness/base/clock.h"
 #include "harness/base/text.h"
 #include "harness/device/team.h"
 #include "harness/measure/gang.h"
@@ -98,7 +99,7 @@ static void pass_all(struct ceil_campaign *c, pass_fn pass)
 	for (const struct ceil_bench *b = next_bench(c, /* b= */ NULL); b; b = next_bench(c, b)) {
 		if (c->count == 1)
 			meet(&c->lanes[0], b);
-		if (c->count > 1 && (b->team || (b->concurrent && !c->policy->one_by_one))) {
+		if (ceil_lanes_together(c, b)) {
 			pass_together(c, pass, b);
 			continue;
 		}
@@ -108,6 +109,21 @@ static void pass_all(struct ceil_campaign *c, pass_fn pass)
 }
 
 /* ---- the run */
+
+/* Of the whole run, once all lanes are there. */
+static double planned_s(const struct ceil_campaign *c)
+{
+	double s = 0.0;
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct ceil_plan *plan = &c->lanes[i].in->plan;
+
+		for (size_t e = 0; e < plan->count; e++)
+			s += ceil_plan_entry_s(plan, e) *
+			     ceil_lane_share(c, plan->v[e].point.bench);
+	}
+	return s;
+}
 
 static enum ceil_status open_lane(struct ceil_campaign *c, struct ceil_lane_run *l,
                                   struct ceil_lane *in, struct ceil_error *err)
@@ -128,7 +144,6 @@ static enum ceil_status open_lane(struct ceil_campaign *c, struct ceil_lane_run 
 	l->results = ceil_alloc(in->plan.count + 1, sizeof(*l->results), err);
 	if (!l->results)
 		return CEIL_E_NOMEM;
-	c->progress.total_s += in->plan.price_s;
 	st = ceil_meter_open(in->dev, &options, &l->meter, &own);
 	if (st != CEIL_OK) {
 		ceil_lane_stop(l, st, &own);
@@ -166,7 +181,8 @@ enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
                                    const struct ceil_events *events, bool *ret_hung,
                                    struct ceil_error *err)
 {
-	struct ceil_campaign c = {.policy = policy, .events = events};
+	struct ceil_campaign c = {
+		.policy = policy, .events = events, .progress = {.began_ns = ceil_now_ns()}};
 	enum ceil_status st = CEIL_OK;
 
 	*ret_hung = false;
@@ -176,6 +192,7 @@ enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
 	pthread_mutex_init(&c.lock, NULL);
 	for (; c.count < count && st == CEIL_OK; c.count++)
 		st = open_lane(&c, &c.lanes[c.count], &lanes[c.count], err);
+	c.progress.total_s = planned_s(&c);
 	if (st == CEIL_OK && c.count > 0) {
 		pass_all(&c, ceil_lane_run_bench);
 		pass_all(&c, ceil_lane_run_duty);

@@ -25,9 +25,10 @@ struct ceil_policy {
 	bool one_by_one;      /* never two devices at once, whatever the bench says */
 };
 
-/* How far a run is, by the plan's prices. */
+/* How far a campaign is, by the prices of its plans; what devices do at once counts once. */
 struct ceil_progress {
 	double done_s, total_s;
+	uint64_t began_ns; /* ceil_now_ns() */
 };
 
 /* Called one at a time, from whichever thread measures. */

@@ -196,6 +196,19 @@ static void emit_contest(struct ceil_lane_run *l, const struct contender *c, str
 	}
 }
 
+/* The plan has a price for the finals of a ceiling of which anything was to run. */
+static void advance_final(struct ceil_lane_run *l, size_t first, enum ceil_regime regime)
+{
+	const struct ceil_plan *plan = &l->in->plan;
+	size_t i = first;
+
+	while (i < plan->count && !(same_ceiling(l, first, i) && plan->v[i].fate == CEIL_RUN))
+		i++;
+	if (i < plan->count)
+		ceil_lane_advance(l, plan->v[first].point.bench,
+		                  ceil_plan_final_s(plan, first, regime));
+}
+
 static void contest(struct ceil_lane_run *l, size_t first, enum ceil_regime regime, size_t max,
                     int effort)
 {
@@ -209,6 +222,7 @@ static void contest(struct ceil_lane_run *l, size_t first, enum ceil_regime regi
 
 	if (n == 0 || not_one) {
 		absent_ceiling(l, first, regime, not_one);
+		advance_final(l, first, regime);
 		return;
 	}
 	for (; measured < n; measured++) {
@@ -221,7 +235,7 @@ static void contest(struct ceil_lane_run *l, size_t first, enum ceil_regime regi
 		p.regime = regime;
 		ceil_lane_measure(l, &p, effort, c[measured].algorithm, &o[measured]);
 	}
-	ceil_lane_advance(l, ceil_plan_final_s(&l->in->plan, first, regime));
+	advance_final(l, first, regime);
 	if (measured == 0)
 		absent_final(l, c[0].entry, regime, why.status, why.reason);
 	else

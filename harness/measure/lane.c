@@ -110,10 +110,20 @@ void ceil_lane_progress(void *user, const struct ceil_outcome *so_far)
 	pthread_mutex_unlock(&c->lock);
 }
 
-void ceil_lane_advance(struct ceil_lane_run *l, double price_s)
+bool ceil_lanes_together(const struct ceil_campaign *c, const struct ceil_bench *bench)
+{
+	return c->count > 1 && (bench->team || (bench->concurrent && !c->policy->one_by_one));
+}
+
+double ceil_lane_share(const struct ceil_campaign *c, const struct ceil_bench *bench)
+{
+	return ceil_lanes_together(c, bench) ? 1.0 / (double)c->count : 1.0;
+}
+
+void ceil_lane_advance(struct ceil_lane_run *l, const struct ceil_bench *bench, double price_s)
 {
 	pthread_mutex_lock(&l->run->lock);
-	l->run->progress.done_s += price_s;
+	l->run->progress.done_s += price_s * ceil_lane_share(l->run, bench);
 	pthread_mutex_unlock(&l->run->lock);
 }
 
@@ -243,6 +253,8 @@ void ceil_lane_search(struct ceil_lane_run *l, size_t i)
 
 	if (!ceil_lane_may_measure(l, e, r)) {
 		ceil_lane_emit_absent(l, &e->point, r->status, r->reason, /* is_ceiling= */ false);
+		if (e->fate == CEIL_RUN)
+			ceil_lane_advance(l, e->point.bench, e->price_s);
 		return;
 	}
 	ceil_lane_measure(l, &e->point,
@@ -257,5 +269,5 @@ void ceil_lane_search(struct ceil_lane_run *l, size_t i)
 	o.versus_value = ceil_lane_versus(l, &o.point);
 	ceil_lane_emit(l, &o, CEIL_EFFORT_SEARCH, /* is_ceiling= */ false);
 	ceil_outcome_done(&o);
-	ceil_lane_advance(l, e->price_s);
+	ceil_lane_advance(l, e->point.bench, e->price_s);
 }

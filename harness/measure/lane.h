@@ -66,8 +66,14 @@ void ceil_lane_emit_absent(struct ceil_lane_run *l, const struct ceil_point *p,
 /* ceil_lane_progress - what a meter calls after each sample. @user: struct ceil_lane_run. */
 void ceil_lane_progress(void *user, const struct ceil_outcome *so_far);
 
-/* ceil_lane_advance - the run is price_s seconds further. */
-void ceil_lane_advance(struct ceil_lane_run *l, double price_s);
+/* ceil_lanes_together - whether all lanes measure a bench at the same time. */
+bool ceil_lanes_together(const struct ceil_campaign *c, const struct ceil_bench *bench);
+
+/* ceil_lane_share - of the time of one lane at a bench, what a run of all lanes is longer by. */
+double ceil_lane_share(const struct ceil_campaign *c, const struct ceil_bench *bench);
+
+/* ceil_lane_advance - a lane has done, or will never do, what its plan has at price_s seconds. */
+void ceil_lane_advance(struct ceil_lane_run *l, const struct ceil_bench *bench, double price_s);
 
 /*
  * ceil_lane_may_measure - whether an entry can be measured; a team measures what all of its

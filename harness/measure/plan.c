@@ -415,29 +415,41 @@ static double turns_of(const struct ceil_entry *e, unsigned turns)
 	return b->concurrent || b->team ? 1.0 : (double)turns;
 }
 
-/* Finals are priced once a ceiling. */
+/* Whether an entry is the first of its ceiling that runs: it has the price of the finals. */
+static bool first_to_run(const struct ceil_plan *plan, size_t i)
+{
+	bool first = plan->v[i].fate == CEIL_RUN;
+
+	for (size_t j = 0; j < i && first; j++) {
+		first = plan->v[j].fate != CEIL_RUN ||
+		        !ceil_point_competes(&plan->v[j].point, &plan->v[i].point);
+	}
+	return first;
+}
+
+double ceil_plan_entry_s(const struct ceil_plan *plan, size_t i)
+{
+	const struct ceil_entry *e = &plan->v[i];
+	double s = e->fate == CEIL_RUN ? e->price_s : 0.0;
+
+	if (!first_to_run(plan, i))
+		return s;
+	s += ceil_plan_final_s(plan, i, CEIL_NOREGIME);
+	s += ceil_plan_final_s(plan, i, CEIL_SUSTAINED);
+	return e->point.duty > 0.0 ? s + ceil_plan_final_s(plan, i, CEIL_DUTY) : s;
+}
+
 static void price_plan(struct ceil_plan *plan, unsigned turns)
 {
 	plan->price_s = 0.0;
 	plan->sustained_s = 0.0;
 	for (size_t i = 0; i < plan->count; i++) {
-		const struct ceil_entry *e = &plan->v[i];
-		const double times = turns_of(e, turns);
-		bool first = e->fate == CEIL_RUN;
+		const double times = turns_of(&plan->v[i], turns);
 
-		for (size_t j = 0; j < i && first; j++) {
-			first = plan->v[j].fate != CEIL_RUN ||
-			        !ceil_point_competes(&plan->v[j].point, &e->point);
-		}
-		plan->price_s += e->fate == CEIL_RUN ? times * e->price_s : 0.0;
-		if (!first)
-			continue;
-		plan->price_s += times * ceil_plan_final_s(plan, i, CEIL_NOREGIME);
-		plan->sustained_s += times * ceil_plan_final_s(plan, i, CEIL_SUSTAINED);
-		if (e->point.duty > 0.0)
-			plan->price_s += times * ceil_plan_final_s(plan, i, CEIL_DUTY);
+		plan->price_s += times * ceil_plan_entry_s(plan, i);
+		if (first_to_run(plan, i))
+			plan->sustained_s += times * ceil_plan_final_s(plan, i, CEIL_SUSTAINED);
 	}
-	plan->price_s += plan->sustained_s;
 }
 
 enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend,

@@ -37,7 +37,7 @@ struct ceil_entry {
 	struct ceil_point point;
 	enum ceil_fate fate;
 	char reason[192]; /* when not CEIL_RUN */
-	double price_s;   /* of the search, and its share of the finals */
+	double price_s;   /* of the search alone: ceil_plan_entry_s */
 	bool more;        /* a case of long runs */
 };
 
@@ -75,6 +75,12 @@ unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_var
 
 /* ceil_plan_final_s - about how long the finals of the ceiling of entry first take in a regime. */
 double ceil_plan_final_s(const struct ceil_plan *plan, size_t first, enum ceil_regime regime);
+
+/*
+ * ceil_plan_entry_s - what entry i adds to the price of its plan: its search, and the finals of
+ * its ceiling if it is the first of it that runs. 0 for one that does not run.
+ */
+double ceil_plan_entry_s(const struct ceil_plan *plan, size_t i);
 
 /* ceil_plan_done - frees the entries; a plan of zeros is fine. */
 void ceil_plan_done(struct ceil_plan *plan);
