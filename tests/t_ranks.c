@@ -188,6 +188,23 @@ static void test_lost(void)
 	ceil_ranks_close(&r);
 }
 
+static void test_lost_at_the_end(void)
+{
+	struct ceil_ranks r = {0};
+	struct ceil_error err = {CEIL_OK, ""};
+	int same = 7;
+
+	is_int(ceil_ranks_open(&r, &err), CEIL_OK, "two ranks");
+	r.mpi->team.timeout_ns = 20 * CEIL_NS_PER_MS;
+	set("FAKE_MPI_GONE", "1");
+	is_int(ceil_team_follow(&r.mpi->team, &same, sizeof(same), &err), CEIL_E_DEVICE,
+	       "one does not come");
+	fflush(stdout);
+	ceil_ranks_close(&r);
+	ok(!r.mpi, "and MPI, which would wait for it, is not asked to end");
+	set("FAKE_MPI_GONE", NULL);
+}
+
 static bool stuck(void *user)
 {
 	return ceil_mpi_stuck(user, /* spare_ns= */ 0);
@@ -261,6 +278,7 @@ static void test_hangs(void)
 	set("OMPI_COMM_WORLD_SIZE", NULL);
 	set("SLURM_STEP_NUM_TASKS", NULL);
 	test_lost();
+	test_lost_at_the_end();
 	test_stuck();
 	set("GPUCEIL_LIB_MPI", NULL);
 }

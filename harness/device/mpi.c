@@ -240,7 +240,10 @@ void ceil_mpi_close(struct ceil_mpi *mpi)
 	if (!mpi)
 		return;
 	ceil_team_drop(&mpi->team);
-	mpi->api->close();
+	/* It waits for the others, for ever if need be: the launcher ends what leaves without it.
+	 */
+	if (!mpi->lost)
+		mpi->api->close();
 	free(mpi->team.scratch);
 	free(mpi);
 }

@@ -40,7 +40,7 @@ bool ceil_mpi_plugin_path(char *ret_path, size_t size);
  */
 CEIL_MUST_CHECK enum ceil_status ceil_mpi_open(struct ceil_mpi **ret_mpi, struct ceil_error *err);
 
-/* ceil_mpi_close - all must come here; NULL is a no-op. */
+/* ceil_mpi_close - all must come here, or MPI is not ended: a rank was lost. NULL is a no-op. */
 void ceil_mpi_close(struct ceil_mpi *mpi);
 
 /* ceil_mpi_abort - ends every process of the run. */
