@@ -7,7 +7,6 @@
 #include "kernels/l2.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define KIB (UINT64_C(1) << 10)
 #define MIB (UINT64_C(1) << 20)

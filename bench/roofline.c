@@ -9,7 +9,6 @@
 #include "kernels/roofline.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)

@@ -2,7 +2,6 @@
 #include "harness/analysis/usage.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "harness/base/text.h"

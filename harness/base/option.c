@@ -1,7 +1,6 @@
 /* Options and help from the same rows, so that neither can tell what the other does not know. */
 #include "harness/base/option.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "harness/base/text.h"

@@ -1,7 +1,6 @@
 /* gpuceil demo: GPU-Util beside what a GPU really does, live or from a recording. */
 #include "harness/cli/demo.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,13 +5,11 @@
 #include "harness/cli/inventory.h"
 #include "harness/measure/campaign.h"
 #include "harness/output/run.h"
-#include "harness/output/text.h"
 #include "harness/telemetry/health.h"
 #include "harness/telemetry/sampler.h"
 
 #include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 /* Zeroed is one that watches nothing yet. */
 struct ceil_monitor {

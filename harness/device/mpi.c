@@ -1,7 +1,6 @@
 /* One process of an MPI run: the plug-in, the launcher, the team of all processes. */
 #include "harness/device/mpi.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include "harness/base/dtype.h"
 #include "harness/base/text.h"
 
-#include <string.h>
 
 static const char *const unit_names[] = {
 	[CEIL_GB_S] = "GB/s",     [CEIL_TFLOP_S] = "TFLOP/s", [CEIL_TOP_S] = "TOP/s",

@@ -9,7 +9,6 @@
 #include "harness/measure/meter.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const row_status_names[CEIL_ROW_STATUS_COUNT] = {
