@@ -3,7 +3,6 @@
 
 #include "harness/output/health.h"
 
-
 void ceil_monitor_begin(struct ceil_monitor *m, const struct ceil_inventory *inv)
 {
 	ceil_health_init(&m->health);

@@ -4,7 +4,6 @@
 #include "harness/base/dtype.h"
 #include "harness/base/text.h"
 
-
 static const char *const unit_names[] = {
 	[CEIL_GB_S] = "GB/s",     [CEIL_TFLOP_S] = "TFLOP/s", [CEIL_TOP_S] = "TOP/s",
 	[CEIL_US] = "us",         [CEIL_NS] = "ns",           [CEIL_PER_S] = "1/s",
