@@ -36,7 +36,7 @@ static const struct ceil_option option_rows[] = {
                "the best known forms only, in a minute; good for a health check"),
 	OPTION(budget_ns, "budget", CEIL_O_DURATION, "TIME", "What to measure", NULL,
                "seconds, or 90s, 2m: drops sustained rows first, then sweeps, then variants; "
-               "default 4m, with --quick 1m; more than 4m measures further shapes"),
+               "default 4m or with --quick 1m, for each GPU; more than 4m measures further shapes"),
 	OPTION(seed, "seed", CEIL_O_U64, "N", "What to measure", NULL,
                "of the random data; the same seed gives the same data everywhere; default 1"),
 	OPTION(gpus, "gpu", CEIL_O_LIST, "LIST", "Where", NULL,
@@ -46,7 +46,8 @@ static const struct ceil_option option_rows[] = {
 	OPTION(busy, "busy", CEIL_O_CHOICE, "WHAT", "Where", busy_names,
                "what to do with a GPU on which someone else works; default skip"),
 	OPTION(one_by_one, "one-by-one", CEIL_O_FLAG, NULL, "Where", NULL,
-               "one GPU at a time; default is all at once, as a job uses them"),
+               "one GPU at a time but in collectives; default is all at once but in launch and "
+               "hostcopy, which need the host"),
 	OPTION(mpi, "mpi", CEIL_O_FLAG, NULL, "Where", NULL,
                "one process a GPU, started by mpirun or srun: all measure at once, GPUs and hosts "
                "exchange data, rank 0 writes one set of files"),
