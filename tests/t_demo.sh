@@ -55,26 +55,27 @@ demo 0 "a recording without the whole tour" --replay "$work/part.csv" --plain --
 has "$out" "storm.1us.x1: short kernels" "is shown whole"
 
 # ---- every committed recording holds what the lesson claims; where GPU-Util is full, work is steady
-# PM sampling reads up to 2 % of its value low, steadily, where some multiprocessors idle: 47.6 % of an
-# H200 with 64 of its 132 at work, where GPM and the kernels' own clocks read 48.5.
+# Two rows of the H200's are known to be further apart than half a point: PM sampling reads them 1.9 and
+# 1.4 % of the value low, in every reading; why is open.
+known='"sms.64" "gemm_size.2048"'
 for f in results/reference/*/utilization.csv; do
 	[ -e "$f" ] || continue
 	out=$(awk -F, '
 		function known(name) { return $column[name] != "" }
-		function apart(a, b, most) {
+		function apart(a, b) {
 			if (!known(a) || !known(b)) return
 			pairs++
 			d = $column[a] - $column[b]
-			if (d > most || d < -0.005) print $1 ": " a " " $column[a] ", " b " " $column[b]
+			if (d > 0.005 || d < -0.005) print $1 ": " a " " $column[a] ", " b " " $column[b]
 		}
 		NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
 		$column["gpu_util"] < 0.985 { next }
-		{ part = $column["sm_active"] > 0.1 && $column["sm_active"] < 0.9 }
-		{ apart("sm_active", "pm_sm_active", part ? 0.005 + 0.02 * $column["sm_active"] : 0.005) }
-		{ apart("sm_active", "self_sm_active", 0.005) }
+		{ apart("sm_active", "pm_sm_active"); apart("sm_active", "self_sm_active") }
 		END { print pairs " pairs" }' "$f")
 	has "$out" " pairs" "$f: counters of full scenarios are compared"
-	is "$(echo "$out" | wc -l | tr -d ' ')" 1 "$f: within half a point: $out"
+	far=$(echo "$out" | sed -n 's/: sm_active .*, pm_sm_active .*//p' | tr '\n' ' ')
+	is "${far% }" "$known" "$f: PM sampling within half a point of GPM, but for the known rows"
+	has_not "$out" "self_sm_active" "$f: the kernels' own clocks within half a point of GPM"
 	bad=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
 		$column["expected"] == "\"no\"" || $column["status"] != "\"ok\"" { print $1 }' "$f")
 	is "$bad" "" "$f: every scenario is as expected"
