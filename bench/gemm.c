@@ -333,7 +333,8 @@ static const struct ceil_axis axes[] = {
 };
 
 /* What all rows of a backend have in common. A product whose k is split is two or three kernels:
- * 512 of them fill the queue of 1024 behind the gate, 256 do not. */
+ * 512 of them waited for the gate's time-out on an H200. Algorithms that compete take turns with
+ * one number of launches, so all products leave room for twice as many kernels. */
 #define BY_CUBLASLT                                                                                \
 	.backend = "cuda", .timing = CEIL_TIME_MARKS, CEIL_IF_CUDA(ceil_gemm_launch),              \
 	.pattern = CEIL_NORMAL, .gated = true, .kernels = 2, .burst_finalists = 2,                 \
