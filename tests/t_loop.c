@@ -521,6 +521,34 @@ static void test_failures(void)
 	recorded_close(&r);
 }
 
+static void wait_for_others(void *user, const struct ceil_outcome *so_far)
+{
+	(void)user, (void)so_far;
+	ceil_sleep_ns(30 * CEIL_NS_PER_MS);
+}
+
+/* A device that waits for others loses no samples by it. */
+static void test_waiting(void)
+{
+	const struct ceil_meter_options options = {.progress = wait_for_others};
+	const struct ceil_point p = point_of(&recorded_bench, 0, 0);
+	struct ceil_effort brief = quick;
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_meter *m = NULL;
+	struct ceil_outcome o;
+	struct recorded r;
+
+	brief.budget_ns = 150 * CEIL_NS_PER_MS;
+	brief.precision = -1.0; /* never reached */
+	recorded_open(&r, 10000.0);
+	r.drift = 1e-4;
+	ok(ceil_meter_open(&r.base, &options, &m, &err) == CEIL_OK, "meter that waits");
+	is_int(ceil_meter_point(m, &p, &brief, CEIL_SEARCH, &o, &err), CEIL_OK, "a point");
+	is_text(ceil_stop_name(o.stop), "count", "waiting is not paid from its budget");
+	ceil_outcome_done(&o);
+	ceil_meter_close(m);
+}
+
 static void test_deadline(void)
 {
 	struct recorded r;
@@ -602,6 +630,7 @@ int main(void)
 	test_other_timings();
 	test_many_times();
 	test_failures();
+	test_waiting();
 	test_deadline();
 	test_sustained();
 	test_units();

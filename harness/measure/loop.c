@@ -278,6 +278,16 @@ static uint64_t idle_first(const struct ceil_effort *effort, uint64_t quiet_ns)
 	return want_ns > idled_ns ? want_ns - idled_ns : 0;
 }
 
+/* Drawing, and waiting for devices that are measured at once: returns the time it took. */
+static uint64_t tell(const struct ceil_meter *m, const struct ceil_outcome *o)
+{
+	const uint64_t from_ns = ceil_now_ns();
+
+	if (m->options.progress)
+		m->options.progress(m->options.user, o);
+	return ceil_now_ns() - from_ns;
+}
+
 /* @quiet_ns: when the device last worked. */
 static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
                                      const struct ceil_effort *effort, uint64_t quiet_ns,
@@ -289,7 +299,7 @@ static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
 	const struct ceil_stop_rule *rule = ceil_stop_rule_find(steady ? "steady"
 	                                                        : cool ? "count"
 	                                                               : "precise");
-	const uint64_t from_ns = ceil_now_ns();
+	uint64_t from_ns = ceil_now_ns(); /* moved on by what is not this device's time */
 	uint64_t idle_ns = idle_first(effort, quiet_ns);
 	enum ceil_status st = CEIL_OK;
 
@@ -309,8 +319,7 @@ static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
 		if (st == CEIL_OK)
 			st = ceil_team_follow(ceil_meter_team(m, s->point->bench), &o->stop,
 			                      sizeof(o->stop), err);
-		if (m->options.progress)
-			m->options.progress(m->options.user, o);
+		from_ns += tell(m, o);
 	}
 	return st;
 }
