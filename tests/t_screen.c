@@ -75,6 +75,7 @@ static void a_terminal_has_a_live_line(void)
 	struct terminal t = terminal_open();
 	const struct ceil_outcome slow = outcome_of(2e6);
 	const struct ceil_outcome fast = outcome_of(1e6);
+	const struct ceil_outcome faster = outcome_of(5e5);
 	struct ceil_screen s;
 	struct recorded r;
 	const char *line;
@@ -93,6 +94,8 @@ static void a_terminal_has_a_live_line(void)
 	ceil_screen_row(&s, "fake0", &fast);
 	ceil_screen_row(&s, "fake0", &slow);
 	has_text(next_line(&t, &s, &r, &slow), "  best 1000", "the best of all rows is shown");
+	ceil_screen_row(&s, "fake1", &faster);
+	has_text(next_line(&t, &s, &r, &slow), "  best 1000", "of this device alone");
 	resize(&t, 45);
 	line = next_line(&t, &s, &r, &slow);
 	is_int((long long)strlen(line), 44 + 4, "a window that shrinks has a shorter line");

@@ -16,9 +16,25 @@ void ceil_screen_open(struct ceil_screen *s, FILE *f)
 {
 	const char *term = getenv("TERM");
 
-	*s = (struct ceil_screen){.f = f, .best = (double)NAN};
+	*s = (struct ceil_screen){.f = f};
 	s->live = isatty(fileno(f)) && term && strcmp(term, "dumb") != 0;
 	s->row_ns = ceil_now_ns();
+}
+
+/* NULL where there is no room for another. */
+static struct ceil_screen_device *device_of(struct ceil_screen *s, const char *label)
+{
+	for (size_t i = 0; i < s->device_count; i++) {
+		if (strcmp(s->devices[i].label, label) == 0)
+			return &s->devices[i];
+	}
+	if (s->device_count == CEIL_MAX_DEVICES)
+		return NULL;
+	struct ceil_screen_device *d = &s->devices[s->device_count++];
+
+	*d = (struct ceil_screen_device){.best = (double)NAN};
+	ceil_copy(d->label, sizeof(d->label), label);
+	return d;
 }
 
 /* The plan's prices give the shape, the time spent so far the scale. */
@@ -36,6 +52,7 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
 {
 	const struct ceil_point *point = &so_far->point;
 	const uint64_t now_ns = ceil_now_ns();
+	const struct ceil_screen_device *d = device_of(s, dev->props.label);
 	struct ceil_text_style style;
 	char line[256] = "";
 	char left[32];
@@ -51,8 +68,8 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
 	if (point->regime != CEIL_NOREGIME)
 		ceil_append(line, sizeof(line), ".%s", ceil_regime_name(point->regime));
 	ceil_append(line, sizeof(line), "  %s %s", point->variant->name, point->cas->name);
-	if (strcmp(s->best_of, point->variant->ceiling) == 0 && !isnan(s->best)) {
-		ceil_text_number(best, sizeof(best), s->best);
+	if (d && strcmp(d->best_of, point->variant->ceiling) == 0 && !isnan(d->best)) {
+		ceil_text_number(best, sizeof(best), d->best);
 		ceil_append(line, sizeof(line), "  best %s %s", best,
 		            ceil_unit_name(point->variant->unit));
 	}
@@ -62,76 +79,64 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
 	fflush(s->f);
 }
 
-static void plain_line(struct ceil_screen *s, const struct ceil_screen_bench *b)
+static void plain_line(struct ceil_screen *s, const struct ceil_screen_device *d)
 {
 	char took[32];
 
-	if (b->rows == 0)
+	if (d->rows == 0)
 		return;
-	ceil_human_seconds(took, sizeof(took), (double)(b->to_ns - b->from_ns) * 1e-9);
-	fprintf(s->f, "%s: %llu measurements in %s\n", b->name, (unsigned long long)b->rows, took);
+	ceil_human_seconds(took, sizeof(took), (double)(d->to_ns - d->from_ns) * 1e-9);
+	fprintf(s->f, "%s: %llu measurements in %s\n", d->bench, (unsigned long long)d->rows, took);
 	fflush(s->f);
 }
 
-static struct ceil_screen_bench *bench_of(struct ceil_screen *s, const char *device)
+/* A device's line is written when its next bench begins. */
+static void count_row(struct ceil_screen *s, struct ceil_screen_device *d, const char *bench)
 {
-	for (size_t i = 0; i < s->bench_count; i++) {
-		if (strcmp(s->benches[i].device, device) == 0)
-			return &s->benches[i];
+	if (strcmp(d->bench, bench) != 0) {
+		plain_line(s, d);
+		ceil_copy(d->bench, sizeof(d->bench), bench);
+		d->rows = 0;
+		d->from_ns = s->row_ns;
 	}
-	if (s->bench_count == CEIL_MAX_DEVICES)
-		return NULL;
-	struct ceil_screen_bench *b = &s->benches[s->bench_count++];
-
-	*b = (struct ceil_screen_bench){.rows = 0};
-	ceil_copy(b->device, sizeof(b->device), device);
-	return b;
+	d->to_ns = ceil_now_ns();
+	d->rows++;
 }
 
-/* A device's line is written when its next bench begins. */
-static void count_row(struct ceil_screen *s, const char *device, const char *name)
+static void keep_best(struct ceil_screen_device *d, const struct ceil_outcome *o)
 {
-	struct ceil_screen_bench *b = bench_of(s, device);
+	const struct ceil_variant *v = o->point.variant;
+	const double value = ceil_outcome_value(o);
 
-	if (b && strcmp(b->name, name) != 0) {
-		plain_line(s, b);
-		ceil_copy(b->name, sizeof(b->name), name);
-		b->rows = 0;
-		b->from_ns = s->row_ns;
+	if (strcmp(d->best_of, v->ceiling) != 0) {
+		ceil_copy(d->best_of, sizeof(d->best_of), v->ceiling);
+		d->best = (double)NAN;
 	}
-	s->row_ns = ceil_now_ns();
-	if (!b)
-		return;
-	b->to_ns = s->row_ns;
-	b->rows++;
+	if (!v->beside && o->status == CEIL_ROW_OK &&
+	    !(ceil_unit_lower_is_better(v->unit) ? d->best <= value : d->best >= value))
+		d->best = value;
 }
 
 void ceil_screen_row(struct ceil_screen *s, const char *device, const struct ceil_outcome *o)
 {
-	const struct ceil_variant *v = o->point.variant;
-	const double value = ceil_outcome_value(o);
+	struct ceil_screen_device *d = device_of(s, device);
 	char bench[96];
 
-	if (strcmp(s->best_of, v->ceiling) != 0) {
-		ceil_copy(s->best_of, sizeof(s->best_of), v->ceiling);
-		s->best = (double)NAN;
-	}
-	if (!v->beside && o->status == CEIL_ROW_OK &&
-	    !(ceil_unit_lower_is_better(v->unit) ? s->best <= value : s->best >= value))
-		s->best = value;
-	if (s->live)
-		return;
 	snprintf(bench, sizeof(bench), "%s%s on %s", o->point.bench->name,
 	         o->point.regime == CEIL_SUSTAINED ? " sustained" : "", device);
-	count_row(s, device, bench);
+	if (d)
+		keep_best(d, o);
+	if (d && !s->live)
+		count_row(s, d, bench);
+	s->row_ns = ceil_now_ns();
 }
 
 void ceil_screen_close(struct ceil_screen *s)
 {
 	if (s->live)
 		fputs("\r\033[K", s->f);
-	for (size_t i = 0; i < s->bench_count && !s->live; i++)
-		plain_line(s, &s->benches[i]);
-	s->bench_count = 0;
+	for (size_t i = 0; i < s->device_count && !s->live; i++)
+		plain_line(s, &s->devices[i]);
+	s->device_count = 0;
 	fflush(s->f);
 }

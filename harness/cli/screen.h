@@ -8,21 +8,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The plain line of the bench that a device measures now; devices may measure at once. */
-struct ceil_screen_bench {
-	char device[16], name[96]; /* "dram on gpu0" */
+/* Of what a device measures now; devices may measure at once. */
+struct ceil_screen_device {
+	char label[16], bench[96]; /* "dram on gpu0", of the plain line */
 	uint64_t rows, from_ns, to_ns;
+	char best_of[64]; /* the ceiling whose best is shown */
+	double best;
 };
 
 struct ceil_screen {
 	FILE *f;
 	bool live; /* f is a terminal that can go back to the line's start */
 	uint64_t drawn_ns;
-	struct ceil_screen_bench benches[CEIL_MAX_DEVICES];
-	size_t bench_count;
-	uint64_t row_ns;  /* when the last row ended */
-	char best_of[64]; /* the ceiling whose best is shown */
-	double best;
+	struct ceil_screen_device devices[CEIL_MAX_DEVICES];
+	size_t device_count;
+	uint64_t row_ns; /* when the last row ended */
 };
 
 /* ceil_screen_open - starts the clock of the first row; live if f is a terminal that can move. */
