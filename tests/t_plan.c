@@ -116,6 +116,8 @@ static void test_names(void)
 	has_text(err.text, "nothing to measure", "since nothing is left");
 }
 
+static const struct ceil_sharing alone = {.devices = 1};
+
 static void test_fit(void)
 {
 	const struct ceil_device_props d = fake_props();
@@ -125,14 +127,14 @@ static void test_fit(void)
 	make(&f, &d, &plan);
 	const double all = plan.price_s;
 
-	ceil_plan_fit(&plan, all + 1.0, 1);
+	ceil_plan_fit(&plan, all + 1.0, alone);
 	is_text(plan.coverage, "", "a budget that is enough drops nothing");
-	ceil_plan_fit(&plan, all - 0.01, 1);
+	ceil_plan_fit(&plan, all - 0.01, alone);
 	is_text(plan.coverage, "cases that --quick leaves out", "cases go first");
 	is_int(find(&plan, "plain", "large")->fate, CEIL_SKIPPED, "they are skipped");
 	has_text(find(&plan, "plain", "large")->reason, "budget", "with the reason");
 	is_int(find(&plan, "slow", "small")->fate, CEIL_RUN, "variants stay");
-	ceil_plan_fit(&plan, 0.001, 1);
+	ceil_plan_fit(&plan, 0.001, alone);
 	is_int(find(&plan, "slow", "small")->fate, CEIL_SKIPPED, "then variants go");
 	is_int(find(&plan, "plain", "small")->fate, CEIL_RUN, "what --quick has stays");
 	ok(plan.price_s < all, "the price fell");
@@ -143,23 +145,47 @@ static void test_turns(void)
 {
 	const struct ceil_device_props d = fake_props();
 	struct ceil_filter f = {0};
+	const struct ceil_sharing eight = {.devices = 8};
+	const struct ceil_sharing in_turn = {.devices = 8, .one_by_one = true};
 	struct ceil_error err = {CEIL_OK, ""};
 	struct ceil_plan plan;
 
 	ok(ceil_list_add(&f.benches, "together", &err) == CEIL_OK, "a bench for all at once");
 	make(&f, &d, &plan);
-	ceil_plan_fit(&plan, plan.price_s + 0.01, 8);
+	ceil_plan_fit(&plan, plan.price_s + 0.01, eight);
 	is_text(plan.coverage, "", "eight devices at once take no longer than one");
+	ceil_plan_fit(&plan, plan.price_s + 0.01, in_turn);
+	has_text(plan.coverage, "cases that --quick leaves out", "one by one they do");
 	ceil_plan_done(&plan);
 	f = (struct ceil_filter){0};
 	make(&f, &d, &plan);
-	const double alone = plan.price_s;
+	const double one_s = plan.price_s;
 
-	ceil_plan_fit(&plan, 8.0 * alone, 8);
+	ceil_plan_fit(&plan, 8.0 * one_s, eight);
 	is_text(plan.coverage, "", "eight times the time is enough for devices that take turns");
-	is_close(plan.price_s, alone, 1e-9, "a plan's own price is that of one device");
-	ceil_plan_fit(&plan, 2.0 * alone, 8);
+	is_close(plan.price_s, one_s, 1e-9, "a plan's own price is that of one device");
+	ceil_plan_fit(&plan, 2.0 * one_s, eight);
 	has_text(plan.coverage, "cases that --quick leaves out", "twice is not");
+	ceil_plan_done(&plan);
+}
+
+/* What a team measures together has no turns, whatever was asked for. */
+static void test_turns_of_a_team(void)
+{
+	const struct ceil_sharing in_turn = {.devices = 8, .one_by_one = true};
+	const struct ceil_device_props d = fake_props();
+	struct ceil_bench team = recorded_concurrent_bench;
+	const struct ceil_bench *const list[] = {&team, NULL};
+	struct ceil_filter f = {.list = list};
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_plan plan;
+
+	team.concurrent = false;
+	team.team = true;
+	ok(ceil_plan_make(&f, "recorded", &d, NULL, &plan, &err) == CEIL_OK, "plan %s", err.text);
+	ok(plan.price_s > 0.0, "of a team's bench");
+	ceil_plan_fit(&plan, plan.price_s + 0.01, in_turn);
+	is_text(plan.coverage, "", "one by one, eight of a team take no longer than one");
 	ceil_plan_done(&plan);
 }
 
@@ -250,11 +276,11 @@ static void test_more(void)
 	is_int((long long)plan.count, 3, "a long run has all");
 	const double all = plan.price_s;
 
-	ceil_plan_fit(&plan, all - 0.01, 1);
+	ceil_plan_fit(&plan, all - 0.01, alone);
 	is_int(find(&plan, "pick", "y")->fate, CEIL_SKIPPED, "the last goes first");
 	is_int(find(&plan, "pick", "x")->fate, CEIL_RUN, "and alone if that is enough");
 	is_text(plan.coverage, "1 cases of long runs", "which is told");
-	ceil_plan_fit(&plan, 0.001, 1);
+	ceil_plan_fit(&plan, 0.001, alone);
 	is_int(find(&plan, "pick", "x")->fate, CEIL_SKIPPED, "then the others");
 	ceil_plan_done(&plan);
 }
@@ -310,6 +336,7 @@ int main(void)
 	test_names();
 	test_fit();
 	test_turns();
+	test_turns_of_a_team();
 	test_ceiling();
 	test_competes();
 	test_own();

@@ -28,12 +28,10 @@ void ceil_bench_fit_gpu(const struct ceil_bench_options *o, struct ceil_plan *pl
                         unsigned gpus)
 {
 	const double all_s = fmax(1.0, ceil_bench_budget_s(o) - host_s);
-	const unsigned sharing = o->budget_ns ? gpus : 1;
+	const struct ceil_sharing sharing = {.devices = o->budget_ns ? gpus : 1,
+	                                     .one_by_one = o->one_by_one};
 
-	if (o->one_by_one)
-		ceil_plan_fit(plan, all_s / (double)sharing, /* turns= */ 1);
-	else
-		ceil_plan_fit(plan, all_s, sharing);
+	ceil_plan_fit(plan, all_s, sharing);
 }
 
 /* Shapes and algorithms are the gemm bench's: it is meant where none is named. */

@@ -35,6 +35,7 @@ double ceil_session_host_s(const struct ceil_session *s)
 /* The parts of the host share their time: they have the same cores. */
 static void fit_plans(struct ceil_session *s)
 {
+	const struct ceil_sharing alone = {.devices = 1};
 	unsigned gpus = 0;
 
 	for (size_t i = 0; i < s->lane_count; i++)
@@ -48,7 +49,7 @@ static void fit_plans(struct ceil_session *s)
 		if (is_gpu(s->lanes[i].dev))
 			ceil_bench_fit_gpu(s->o, plan, host_s, gpus);
 		else
-			ceil_plan_fit(plan, host_s / (double)parts, /* turns= */ 1);
+			ceil_plan_fit(plan, host_s / (double)parts, alone);
 	}
 }
 

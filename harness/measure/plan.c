@@ -407,12 +407,14 @@ unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_var
 	return plan->quick || plan->few_sustained ? v->quick_sustained : v->sustained_finalists;
 }
 
-/* How many devices an entry keeps busy one after another, of turns that are there. */
-static double turns_of(const struct ceil_entry *e, unsigned turns)
+static const struct ceil_sharing alone = {.devices = 1};
+
+/* How many devices an entry keeps busy one after another. */
+static double turns_of(const struct ceil_entry *e, struct ceil_sharing sharing)
 {
 	const struct ceil_bench *b = e->point.bench;
 
-	return b->concurrent || b->team ? 1.0 : (double)turns;
+	return b->team || (b->concurrent && !sharing.one_by_one) ? 1.0 : (double)sharing.devices;
 }
 
 /* Whether an entry is the first of its ceiling that runs: it has the price of the finals. */
@@ -439,12 +441,12 @@ double ceil_plan_entry_s(const struct ceil_plan *plan, size_t i)
 	return e->point.duty > 0.0 ? s + ceil_plan_final_s(plan, i, CEIL_DUTY) : s;
 }
 
-static void price_plan(struct ceil_plan *plan, unsigned turns)
+static void price_plan(struct ceil_plan *plan, struct ceil_sharing sharing)
 {
 	plan->price_s = 0.0;
 	plan->sustained_s = 0.0;
 	for (size_t i = 0; i < plan->count; i++) {
-		const double times = turns_of(&plan->v[i], turns);
+		const double times = turns_of(&plan->v[i], sharing);
 
 		plan->price_s += times * ceil_plan_entry_s(plan, i);
 		if (first_to_run(plan, i))
@@ -480,7 +482,7 @@ enum ceil_status ceil_plan_make(const struct ceil_filter *f, const char *backend
 		ceil_plan_done(&plan);
 		return st;
 	}
-	price_plan(&plan, /* turns= */ 1);
+	price_plan(&plan, alone);
 	*ret_plan = plan;
 	return CEIL_OK;
 }
@@ -497,7 +499,8 @@ static bool droppable(const struct ceil_entry *e, enum drop_step step)
 	                          : step == DROP_VARIANTS && !e->point.variant->quick;
 }
 
-static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s, unsigned turns)
+static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s,
+                 struct ceil_sharing sharing)
 {
 	static const char *const words[] = {
 		[FEW_SUSTAINED] = "sustained rows that --quick leaves out",
@@ -525,11 +528,11 @@ static void drop(struct ceil_plan *plan, enum drop_step step, double budget_s, u
 		ceil_append(plan->coverage, sizeof(plan->coverage), "%s%s",
 		            *plan->coverage ? ", " : "", words[step]);
 	}
-	price_plan(plan, turns);
+	price_plan(plan, sharing);
 }
 
 /* Cases of long runs go one by one: as many as there is time for are measured. */
-static void drop_more(struct ceil_plan *plan, double budget_s, unsigned turns)
+static void drop_more(struct ceil_plan *plan, double budget_s, struct ceil_sharing sharing)
 {
 	char reason[96];
 	size_t n = 0;
@@ -541,24 +544,24 @@ static void drop_more(struct ceil_plan *plan, double budget_s, unsigned turns)
 		if (!e->more || e->fate != CEIL_RUN)
 			continue;
 		refuse(e, CEIL_SKIPPED, reason);
-		plan->price_s -= turns_of(e, turns) * e->price_s;
+		plan->price_s -= turns_of(e, sharing) * e->price_s;
 		n++;
 	}
 	if (n > 0)
 		ceil_append(plan->coverage, sizeof(plan->coverage), "%zu cases of long runs", n);
-	price_plan(plan, turns);
+	price_plan(plan, sharing);
 }
 
-void ceil_plan_fit(struct ceil_plan *plan, double budget_s, unsigned turns)
+void ceil_plan_fit(struct ceil_plan *plan, double budget_s, struct ceil_sharing sharing)
 {
 	static const enum drop_step steps[] = {FEW_SUSTAINED, DROP_SUSTAINED, DROP_CASES,
 	                                       DROP_VARIANTS};
 
-	price_plan(plan, turns);
-	drop_more(plan, budget_s, turns);
+	price_plan(plan, sharing);
+	drop_more(plan, budget_s, sharing);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && plan->price_s > budget_s; i++)
-		drop(plan, steps[i], budget_s, turns);
-	price_plan(plan, /* turns= */ 1);
+		drop(plan, steps[i], budget_s, sharing);
+	price_plan(plan, alone);
 }
 
 void ceil_plan_done(struct ceil_plan *plan)

@@ -51,6 +51,12 @@ struct ceil_plan {
 	char coverage[256];          /* what the budget dropped, in words; "" if nothing */
 };
 
+/* Devices with such a plan in one run: where they do not measure at once, each waits for others. */
+struct ceil_sharing {
+	unsigned devices;
+	bool one_by_one; /* only teams measure at once */
+};
+
 /*
  * ceil_plan_make - the points of a backend's device. With props the points are also checked
  * against the device; NULL leaves them as they are (no device: every point unsupported).
@@ -66,9 +72,8 @@ CEIL_MUST_CHECK enum ceil_status ceil_plan_make(const struct ceil_filter *f, con
  * ceil_plan_fit - drops cases of long runs one by one, the last first, then sustained rows (first
  * those that --quick leaves out, then all), then cases that --quick leaves out, then variants that
  * it leaves out, until the price is within budget_s; what goes is skipped with the reason.
- * @turns: devices with such a plan; where they do not measure at once, each waits for the others.
  */
-void ceil_plan_fit(struct ceil_plan *plan, double budget_s, unsigned turns);
+void ceil_plan_fit(struct ceil_plan *plan, double budget_s, struct ceil_sharing sharing);
 
 /* ceil_plan_sustained - how many points of a variant's ceiling run sustained under this plan. */
 unsigned ceil_plan_sustained(const struct ceil_plan *plan, const struct ceil_variant *v);
