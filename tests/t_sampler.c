@@ -106,20 +106,29 @@ static void test_nothing(void)
 	is_text(ceil_sampler_reason(NULL, 0), "", "no reason");
 }
 
-static struct ceil_sampler *open_two(struct ceil_nvml *n, uint64_t interval_ns)
+/* @patience_ns: how long the end may take. */
+static struct ceil_sampler *open_with(struct ceil_nvml *n, uint64_t interval_ns,
+                                      uint64_t patience_ns)
 {
 	const struct ceil_source_target two[] = {
 		{.device = "gpu0", .uuid = "", .pci_bus_id = "", .nvml = ceil_nvml_at(n, 0)},
 		{.device = "gpu1", .uuid = "", .pci_bus_id = "", .nvml = ceil_nvml_at(n, 1)},
 	};
-	const struct ceil_sampler_options o = {
-		.interval_ns = interval_ns, .patience_ns = 10000000, .row = on_row, .user = &seen};
+	const struct ceil_sampler_options o = {.interval_ns = interval_ns,
+	                                       .patience_ns = patience_ns,
+	                                       .row = on_row,
+	                                       .user = &seen};
 	struct ceil_error err = {CEIL_OK, ""};
 	struct ceil_sampler *s = NULL;
 
 	seen.count = 0;
 	ok(ceil_sampler_open(two, 2, &o, &s, &err) == CEIL_OK, "the sampler opens: %s", err.text);
 	return s;
+}
+
+static struct ceil_sampler *open_two(struct ceil_nvml *n, uint64_t interval_ns)
+{
+	return open_with(n, interval_ns, 10 * (uint64_t)CEIL_NS_PER_S);
 }
 
 static void test_rows(struct ceil_nvml *n)
@@ -227,7 +236,7 @@ static void test_stuck(struct ceil_nvml *n)
 	bool ended;
 
 	(void)setenv("FAKE_NVML_HOLD_MS", "200", 1);
-	s = open_two(n, 1000);
+	s = open_with(n, 1000, 10 * (uint64_t)CEIL_NS_PER_MS);
 	wait_for(1);
 	ended = ceil_sampler_close(s);
 	ok(!ended, "a driver that does not answer is told");
