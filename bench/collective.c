@@ -205,11 +205,13 @@ struct state {
 struct kept {
 	struct ceil_nccl_comm *comm;
 	struct ceil_nccl_log *log; /* rank 0 only */
-	int lost;                  /* communicators that broke or could not be made */
+	/* Communicators that all ranks set out to make; those before the last one are lost. Counted
+	 * by what all decide together: ranks that differ here would wait for each other. */
+	int tried;
 };
 
 /* A fresh communicator costs seconds; after this many something is wrong for good. */
-enum { MOST_LOST = 3 };
+enum { MOST_TRIED = 3 };
 
 static void drop_kept(void *arg)
 {
@@ -250,19 +252,18 @@ static enum ceil_status open_comm(struct state *s, struct kept *k, struct ceil_e
 	struct ceil_nccl_id id = {{0}};
 	enum ceil_status st;
 
-	if (k->lost >= MOST_LOST)
+	if (k->tried >= MOST_TRIED)
 		return ceil_fail(err, CEIL_E_DEVICE,
 		                 "%d communicators of NCCL broke or could not be made: no more are "
 		                 "tried",
-		                 MOST_LOST);
+		                 MOST_TRIED);
 	st = make_id(s, k, &id, err);
 	if (st != CEIL_OK)
 		return st;
+	k->tried++;
 	st = ceil_nccl_comm_open(s->dev, &id, s->team->rank, s->team->size, patience_ns, &k->comm,
 	                         err);
-	st = ceil_team_agree(s->team, st, err);
-	k->lost += st != CEIL_OK;
-	return st;
+	return ceil_team_agree(s->team, st, err);
 }
 
 /* One member's broken communicator is of no use to the others either: all make a new one. */
@@ -275,10 +276,8 @@ static enum ceil_status get_comm(struct state *s, struct kept *k, struct ceil_er
 		missing = 1.0;
 	st = ceil_team_slowest(s->team, &missing, 1, err);
 	if (st == CEIL_OK && missing > 0.0) {
-		if (k->comm) {
-			k->lost++;
+		if (k->comm)
 			ceil_nccl_comm_break(k->comm);
-		}
 		ceil_nccl_comm_close(k->comm);
 		k->comm = NULL;
 		st = open_comm(s, k, err);

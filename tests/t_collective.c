@@ -1,6 +1,7 @@
 /* The collective bench on a stand-in NCCL: GPUs are threads with host memory, results are exact. */
 #include "bench/collective.h"
 #include "harness/base/alloc.h"
+#include "harness/base/clock.h"
 #include "harness/base/dtype.h"
 #include "harness/device/host.h"
 #include "harness/device/team.h"
@@ -489,6 +490,29 @@ static void test_failing(void)
 	set("FAKE_NCCL_FAIL", NULL);
 }
 
+/* One rank's communicators alone fail: all ranks count them alike, and give up at the same one. */
+static void test_giving_up(void)
+{
+	const struct ask a = {.ranks = 2,
+	                      .variants = "all_reduce.sum.fp32",
+	                      .bytes = {4096, 8192, 16384, 32768},
+	                      .timeout_ns = 5 * (uint64_t)CEIL_NS_PER_S};
+	const char *const words = "rank 1: ncclCommInitRank: invalid usage";
+	struct seen s;
+
+	set("FAKE_NCCL_FAIL", "ncclCommInitRank=5");
+	set("FAKE_NCCL_RANK", "1");
+	(void)measure_together(&a, &s); /* rows say what failed */
+	is_int((long long)s.count, 4, "one rank that gets no communicator");
+	for (int i = 0; i < 3; i++)
+		has_text(s.v[i].reason, words, "is named");
+	has_text(s.v[3].reason, "3 communicators of NCCL broke or could not be made",
+	         "then no more are tried");
+	is_int(count_of("fake_nccl_open"), 0, "and the other rank's are closed");
+	set("FAKE_NCCL_FAIL", NULL);
+	set("FAKE_NCCL_RANK", NULL);
+}
+
 static void test_hang(void)
 {
 	const struct ask a = {.ranks = 2,
@@ -593,6 +617,7 @@ int main(void)
 	test_functional();
 	test_wrong();
 	test_failing();
+	test_giving_up();
 	test_hang();
 	test_library();
 	return done_testing();
