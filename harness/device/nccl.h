@@ -121,8 +121,10 @@ CEIL_MUST_CHECK enum ceil_status ceil_nccl_info_read(struct ceil_nccl_info *ret_
 struct ceil_nccl_log;
 
 /*
- * ceil_nccl_log_open - points NCCL's log at a file, silent for now. Before NCCL's first call.
- * Return: NULL if the user's environment directs the log already, or there is no temporary file.
+ * ceil_nccl_log_open - points NCCL's log at a file of TMPDIR, or /tmp, silent for now. Before
+ * NCCL's first call. If the user's environment directs the log already, or there can be no file,
+ * ceil_nccl_log_end tells so.
+ * Return: NULL if there is no memory: the functions below take that.
  */
 struct ceil_nccl_log *ceil_nccl_log_open(void);
 void ceil_nccl_log_close(struct ceil_nccl_log *log); /* NULL is a no-op */

@@ -1,7 +1,7 @@
 /* What NCCL says that it ran: its own log, switched on for untimed calls and read back. */
 #include "harness/device/nccl.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "harness/base/text.h"
 
 struct ceil_nccl_log {
-	char path[64];
+	char path[256]; /* "": there is none */
+	char why[80];   /* there is none */
 };
 
 /* NCCL's own names and, in older versions, numbers. Source: NCCL 2.18, src/include/nccl_common.h.
@@ -67,43 +68,64 @@ bool ceil_nccl_log_parse(const char *line, char *ret_text, size_t size)
 	return true;
 }
 
+/* Names are made here, once; later only their values change, which readers survive. */
+static bool point_at(const char *path)
+{
+	return setenv("NCCL_DEBUG_FILE", path, 1) == 0 &&
+	       setenv("NCCL_DEBUG_SUBSYS", "TUNING", 1) == 0 &&
+	       setenv("NCCL_DEBUG", "WARN", 1) == 0;
+}
+
+static void point_nowhere(void)
+{
+	(void)unsetenv("NCCL_DEBUG");
+	(void)unsetenv("NCCL_DEBUG_SUBSYS");
+	(void)unsetenv("NCCL_DEBUG_FILE");
+}
+
 struct ceil_nccl_log *ceil_nccl_log_open(void)
 {
-	struct ceil_nccl_log *log;
+	const char *own = getenv("TMPDIR");
+	const char *folder = own && own[0] ? own : "/tmp";
+	struct ceil_nccl_log *log = ceil_alloc(1, sizeof(*log), /* err= */ NULL);
 	int fd;
 
-	if (getenv("NCCL_DEBUG") || getenv("NCCL_DEBUG_FILE"))
-		return NULL;
-	log = ceil_alloc(1, sizeof(*log), /* err= */ NULL);
 	if (!log)
 		return NULL;
-	ceil_copy(log->path, sizeof(log->path), "/tmp/gpuceil-nccl-XXXXXX");
-	fd = mkstemp(log->path);
-	/* Names are made here, once; later only their values change, which readers survive. */
-	if (fd < 0 || setenv("NCCL_DEBUG_FILE", log->path, 1) ||
-	    setenv("NCCL_DEBUG_SUBSYS", "TUNING", 1) || setenv("NCCL_DEBUG", "WARN", 1)) {
-		free(log);
-		return NULL;
+	if (getenv("NCCL_DEBUG") || getenv("NCCL_DEBUG_FILE")) {
+		ceil_copy(log->why, sizeof(log->why), "NCCL_DEBUG is set, its log is not ours");
+		return log;
 	}
-	(void)close(fd); /* nothing was written */
+	ceil_append(log->path, sizeof(log->path), "%s/gpuceil-nccl-XXXXXX", folder);
+	fd = mkstemp(log->path);
+	if (fd >= 0)
+		(void)close(fd); /* nothing was written */
+	if (fd >= 0 && point_at(log->path))
+		return log;
+	ceil_append(log->why, sizeof(log->why), "no file for NCCL's log in %.24s: %.32s", folder,
+	            strerror(errno));
+	if (fd >= 0) {
+		(void)unlink(log->path);
+		point_nowhere();
+	}
+	ceil_copy(log->path, sizeof(log->path), "");
 	return log;
 }
 
 void ceil_nccl_log_close(struct ceil_nccl_log *log)
 {
-	if (!log)
-		return;
-	(void)unlink(log->path);
-	(void)unsetenv("NCCL_DEBUG");
-	(void)unsetenv("NCCL_DEBUG_SUBSYS");
-	(void)unsetenv("NCCL_DEBUG_FILE");
+	if (log && log->path[0]) {
+		(void)unlink(log->path);
+		point_nowhere();
+	}
 	free(log);
 }
 
 void ceil_nccl_log_begin(struct ceil_nccl_log *log, struct ceil_nccl_comm *comm)
 {
 	/* What is there is of an earlier call, and this one may log nothing. */
-	if (log && truncate(log->path, 0) == 0 && setenv("NCCL_DEBUG", "INFO", 1) == 0)
+	if (log && log->path[0] && truncate(log->path, 0) == 0 &&
+	    setenv("NCCL_DEBUG", "INFO", 1) == 0)
 		(void)ceil_nccl_log_reset(comm); /* false: no line comes, and the text says so */
 }
 
@@ -114,8 +136,8 @@ void ceil_nccl_log_end(struct ceil_nccl_log *log, struct ceil_nccl_comm *comm, c
 	FILE *f;
 
 	ceil_copy(ret_text, size, "");
-	if (!log) {
-		ceil_copy(ret_text, size, "unknown: NCCL_DEBUG is set, its log is not ours");
+	if (!log || !log->path[0]) {
+		ceil_append(ret_text, size, "unknown: %s", log ? log->why : "no memory for a log");
 		return;
 	}
 	f = fopen(log->path, "r");
