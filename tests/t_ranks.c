@@ -35,6 +35,9 @@ static void test_judge(void)
 	is_int(ceil_ranks_judge(all, 4, &functional, &err), CEIL_E_USAGE, "a rank without a GPU");
 	has_text(err.text, "rank 0 on a has a GPU to measure and rank 3 on b has none",
 	         "is named beside one that has");
+	snprintf(all[3].no_gpu, sizeof(all[3].no_gpu), "the driver is too old");
+	is_int(ceil_ranks_judge(all, 4, &functional, &err), CEIL_E_USAGE, "as before");
+	has_text(err.text, "all ranks need them: the driver is too old", "with its reason");
 	all[3] = rank_of("b", "GPU-3", 2);
 	is_int(ceil_ranks_judge(all, 4, &functional, &err), CEIL_E_USAGE, "the same GPU twice");
 	has_text(err.text, "ranks 2 and 3 on b have the same GPU GPU-3", "both are named");
@@ -48,6 +51,11 @@ static void test_judge(void)
 	for (int i = 0; i < 4; i++)
 		all[i] = rank_of(i ? "b" : "a", "", i ? 3 : 1);
 	is_int(ceil_ranks_judge(all, 4, &functional, &err), CEIL_OK, "hosts need not be even");
+	all[2].has_host = true;
+	is_int(ceil_ranks_judge(all, 4, &functional, &err), CEIL_E_USAGE,
+	       "but all are measured, or none");
+	has_text(err.text, "rank 2 on b has CPUs to measure and rank 0 on a has none",
+	         "and both are named");
 }
 
 static void test_fabric(void)
@@ -159,6 +167,7 @@ static void test_lost(void)
 {
 	struct ceil_ranks r = {0};
 	struct ceil_error err = {CEIL_OK, ""};
+	const struct ceil_error none = {CEIL_OK, ""};
 	uint64_t from_ns;
 	int same = 7;
 
@@ -175,13 +184,13 @@ static void test_lost(void)
 	       "and is not waited for again, though it is late only");
 	has_text(err.text, "did not come before", "since what it sends belongs to the past");
 	from_ns = ceil_now_ns();
-	is_int(ceil_ranks_finish(&r, /* bad= */ false, &err), CEIL_E_DEVICE,
+	is_int(ceil_ranks_finish(&r, /* bad= */ false, &none, &err), CEIL_E_DEVICE,
 	       "nor for its last rows");
 	has_text(err.text, "1 ranks had not sent all rows", "which are missed");
 	ok(ceil_now_ns() - from_ns < 30 * (uint64_t)CEIL_NS_PER_S, "within seconds");
 	r.mpi->lost = false;
 	set("FAKE_MPI_BAD", "1");
-	is_int(ceil_ranks_finish(&r, /* bad= */ false, &err), CEIL_E_DEVICE,
+	is_int(ceil_ranks_finish(&r, /* bad= */ false, &none, &err), CEIL_E_DEVICE,
 	       "nor where MPI itself is broken");
 	has_text(err.text, "MPI_Improbe: broken", "in its words");
 	set("FAKE_MPI_BAD", NULL);

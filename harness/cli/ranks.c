@@ -17,6 +17,9 @@
 /* Rows that are on their way have come by then. */
 #define AFTER_LOSS_NS (2 * (uint64_t)CEIL_NS_PER_S)
 
+/* All have just agreed when they tell what they have. */
+#define BIND_NS (60 * (uint64_t)CEIL_NS_PER_S)
+
 bool ceil_ranks_leads(const struct ceil_ranks *r)
 {
 	return !r->mpi || r->mpi->world.rank == 0;
@@ -145,6 +148,16 @@ static enum ceil_status same_gpu(const struct ceil_rank *all, unsigned a, unsign
 	                 a, b, x->host, x->gpu_uuid);
 }
 
+/* Ranks that measure together would wait for the one that cannot. */
+static enum ceil_status lacks(const struct ceil_rank *all, unsigned has, unsigned none,
+                              const char *what, const char *why, struct ceil_error *err)
+{
+	return ceil_fail(err, CEIL_E_USAGE,
+	                 "rank %u on %.24s has %s to measure and rank %u on %.24s has none: all "
+	                 "ranks need them%s%s",
+	                 has, all[has].host, what, none, all[none].host, *why ? ": " : "", why);
+}
+
 enum ceil_status ceil_ranks_judge(const struct ceil_rank *all, unsigned size, bool *ret_functional,
                                   struct ceil_error *err)
 {
@@ -152,16 +165,14 @@ enum ceil_status ceil_ranks_judge(const struct ceil_rank *all, unsigned size, bo
 
 	*ret_functional = false;
 	for (unsigned i = 1; i < size && st == CEIL_OK; i++) {
-		const bool first_has = all[0].gpu_uuid[0] != '\0';
 		const bool has = all[i].gpu_uuid[0] != '\0';
+		const unsigned gpu = has ? i : 0;
+		const unsigned host = all[i].has_host ? i : 0;
 
-		if (first_has != has)
-			return ceil_fail(
-				err, CEIL_E_USAGE,
-				"rank %u on %.40s has a GPU to measure and rank %u on %.40s "
-				"has none: collectives need one a rank",
-				has ? i : 0, all[has ? i : 0].host, has ? 0 : i,
-				all[has ? 0 : i].host);
+		if (has != (all[0].gpu_uuid[0] != '\0'))
+			return lacks(all, gpu, i - gpu, "a GPU", all[i - gpu].no_gpu, err);
+		if (all[i].has_host != all[0].has_host)
+			return lacks(all, host, i - host, "CPUs", all[i - host].no_host, err);
 		if (has && all[i].local_size != all[0].local_size)
 			return ceil_fail(err, CEIL_E_USAGE,
 			                 "%.40s has %u ranks and %.40s has %u: collectives need as "
@@ -190,8 +201,16 @@ static void keep_gpu(struct ceil_inventory *inv, unsigned index)
 static enum ceil_status choose(const struct ceil_mpi_world *w, struct ceil_inventory *inv,
                                struct ceil_rank *mine, struct ceil_error *err)
 {
-	for (size_t i = 0; i < inv->found_count; i++)
+	for (size_t i = 0; i < inv->found_count; i++) {
 		mine->gpu_count += is_gpu(&inv->found[i]);
+		mine->has_host |= !is_gpu(&inv->found[i]);
+	}
+	for (size_t i = 0; i < inv->missing_count; i++) {
+		const bool host = strcmp(inv->missing[i].backend->name, "host") == 0;
+
+		ceil_copy(host ? mine->no_host : mine->no_gpu, sizeof(mine->no_gpu),
+		          inv->missing[i].reason);
+	}
 	if (mine->gpu_count > 1 && mine->gpu_count != w->local_size)
 		return ceil_fail(
 			err, CEIL_E_USAGE,
@@ -226,7 +245,7 @@ enum ceil_status ceil_ranks_bind(struct ceil_ranks *r, struct ceil_inventory *in
 	mine.local_size = r->mpi->world.local_size;
 	st = ceil_team_agree(team, choose(&r->mpi->world, inv, &mine, err), err);
 	if (st == CEIL_OK)
-		st = team->gather(team, &mine, r->all, sizeof(mine), /* timeout_ns= */ 0, err);
+		st = team->gather(team, &mine, r->all, sizeof(mine), BIND_NS, err);
 	if (st == CEIL_OK)
 		st = ceil_ranks_judge(r->all, team->size, &r->functional, err);
 	team->functional = r->functional;
@@ -293,6 +312,7 @@ json_t *ceil_ranks_json(const struct ceil_ranks *r)
 struct message {
 	size_t sample_count;
 	bool is_ceiling, end, bad;
+	struct ceil_error error; /* of the sender, at its end */
 	struct ceil_record row;
 	struct ceil_sample_row samples[];
 };
@@ -345,7 +365,10 @@ static bool receive_one(struct ceil_ranks *r)
 	m = bytes;
 	if (m->end) {
 		r->ended++;
-		r->others_bad |= m->bad;
+		r->others_bad |= m->bad || m->error.status != CEIL_OK;
+		if (m->error.status != CEIL_OK && r->others_error.status == CEIL_OK)
+			(void)ceil_fail(&r->others_error, m->error.status, "rank %u: %s", from,
+			                m->error.text);
 	} else {
 		r->row(r->user, &m->row, m->is_ceiling, m->samples, m->sample_count);
 	}
@@ -387,18 +410,13 @@ static enum ceil_status wait_for_rows(struct ceil_ranks *r, struct ceil_error *e
 	                                  : ceil_fail(err, r->first.status, "%s", r->first.text);
 }
 
-static enum ceil_status send_end(struct ceil_ranks *r, bool bad, struct ceil_error *err)
+/* Needs no memory that a rank may not get: rank 0 waits for it. */
+static enum ceil_status send_end(struct ceil_ranks *r, bool bad, const struct ceil_error *own,
+                                 struct ceil_error *err)
 {
-	struct message *m = ceil_alloc(1, sizeof(*m), err);
-	enum ceil_status st;
+	const struct message m = {.end = true, .bad = bad, .error = *own};
 
-	if (!m)
-		return CEIL_E_NOMEM;
-	m->end = true;
-	m->bad = bad;
-	st = r->mpi->api->send(&r->mpi->world, m, sizeof(*m), err);
-	free(m);
-	return st;
+	return r->mpi->api->send(&r->mpi->world, &m, sizeof(m), err);
 }
 
 struct flushing {
@@ -420,7 +438,8 @@ static enum ceil_status flush_idle(void *user, struct ceil_error *err)
 	return CEIL_OK;
 }
 
-enum ceil_status ceil_ranks_finish(struct ceil_ranks *r, bool bad, struct ceil_error *err)
+enum ceil_status ceil_ranks_finish(struct ceil_ranks *r, bool bad, const struct ceil_error *own,
+                                   struct ceil_error *err)
 {
 	struct flushing f = {.mpi = r->mpi, .from_ns = ceil_now_ns()};
 	enum ceil_status st;
@@ -429,6 +448,6 @@ enum ceil_status ceil_ranks_finish(struct ceil_ranks *r, bool bad, struct ceil_e
 		return CEIL_OK;
 	if (ceil_ranks_leads(r))
 		return wait_for_rows(r, err);
-	st = send_end(r, bad, err);
+	st = send_end(r, bad, own, err);
 	return st == CEIL_OK ? r->mpi->api->flush(&r->mpi->world, flush_idle, &f, err) : st;
 }

@@ -18,7 +18,9 @@ struct ceil_rank {
 	char host_id[64]; /* NCCL_HOSTID: NCCL takes ranks with different ones for different hosts
 	                   */
 	unsigned local_rank, local_size;
-	unsigned gpu_count; /* that it saw before it took one */
+	unsigned gpu_count;           /* that it saw before it took one */
+	bool has_host;                /* it can measure the machine's CPUs and memory */
+	char no_gpu[96], no_host[96]; /* why it has none, or "" */
 	/* Slowest way out of its GPU within the machine, and what the machine's network does. */
 	double link_gb_s, network_gb_s;
 	char link[32], network[32];
@@ -35,8 +37,9 @@ struct ceil_ranks {
 	bool functional;       /* two ranks share a GPU */
 	ceil_ranks_row_fn row; /* of rank 0 */
 	void *user;
-	unsigned ended;  /* ranks that have no more rows */
-	bool others_bad; /* one of them has an error of its own */
+	unsigned ended;                 /* ranks that have no more rows */
+	bool others_bad;                /* one of them has an error of its own, or bad health */
+	struct ceil_error others_error; /* the first that one of them told, with its rank */
 	struct ceil_error first;
 };
 
@@ -54,8 +57,9 @@ bool ceil_ranks_host_part(const struct ceil_ranks *r);
  * ceil_ranks_bind - leaves this rank one GPU of the inventory, and compares all ranks.
  * One visible GPU: that one. As many as ranks on this machine: by local rank.
  * Return: the same on every rank. CEIL_E_USAGE if there is no such rule for what is visible, if
- * some have a GPU and others have none, if machines have unequal numbers of ranks, or if two ranks
- * have the same GPU: then only with a different NCCL_HOSTID each, as a functional test.
+ * some have a GPU, or a host to measure, and others have none, if machines have unequal numbers of
+ * ranks, or if two ranks have the same GPU: then only with a different NCCL_HOSTID each, as a
+ * functional test.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_ranks_bind(struct ceil_ranks *r, struct ceil_inventory *inv,
                                                  struct ceil_error *err);
@@ -92,10 +96,11 @@ void ceil_ranks_receive(struct ceil_ranks *r);
 
 /*
  * ceil_ranks_finish - no more rows come from here; waits for those of all.
- * @bad: an error of this rank that no row tells.
+ * @bad: its health is bad. @own: an error that no row tells; CEIL_OK: none. Both go to rank 0.
  * Return: CEIL_OK when rank 0 has every row; else what kept it from that.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_ranks_finish(struct ceil_ranks *r, bool bad,
+                                                   const struct ceil_error *own,
                                                    struct ceil_error *err);
 
 #endif

@@ -180,11 +180,12 @@ static void leave_together(struct ceil_session *s, bool hung, int status)
 /* Rank 0 has the rows, and the last word on them. */
 static int follow_to_end(struct ceil_session *s, bool hung)
 {
-	const bool bad = s->first.status != CEIL_OK || ceil_health_bad(&s->monitor.health);
+	const bool bad = ceil_health_bad(&s->monitor.health);
+	const struct ceil_error own = s->first;
 	struct ceil_error err = {CEIL_OK, ""};
 
-	if (ceil_ranks_finish(&s->ranks, bad, &err) != CEIL_OK && s->first.status == CEIL_OK)
-		s->first = err; /* rank 0 says so itself: it misses rows */
+	/* What cannot be sent rank 0 misses, and says so. */
+	ceil_session_note(s, ceil_ranks_finish(&s->ranks, bad, &own, &err), &err);
 	leave_together(s, hung, CEIL_EXIT_OK);
 	return CEIL_EXIT_OK;
 }
@@ -229,8 +230,9 @@ static int finish(struct ceil_session *s, enum ceil_status st, bool hung, uint64
 	hung |= !ceil_monitor_end(&s->monitor, s->info);
 	if (!ceil_ranks_leads(&s->ranks))
 		return follow_to_end(s, hung);
-	if (ceil_ranks_finish(&s->ranks, /* bad= */ false, &last) != CEIL_OK)
-		ceil_session_note(s, last.status, &last);
+	ceil_session_note(s, ceil_ranks_finish(&s->ranks, /* bad= */ false, /* own= */ NULL, &last),
+	                  &last);
+	ceil_session_note(s, s->ranks.others_error.status, &s->ranks.others_error);
 	s->bad |= s->ranks.others_bad;
 	write_denominators(s);
 	print_results(s, f);
@@ -360,9 +362,10 @@ static int run_session(struct ceil_session *s, const struct ceil_filter *f,
 	if (st != CEIL_OK)
 		return ceil_session_fail(s, err);
 	ceil_monitor_begin(&s->monitor, &s->inv);
-	st = ceil_session_rows_of_missing(s, f, err);
+	/* Ranks agree in there: all come to it, whatever fails in a rank of its own. */
+	st = ceil_session_open_lanes(s, f, err);
 	if (st == CEIL_OK)
-		st = ceil_session_open_lanes(s, f, err);
+		st = ceil_session_rows_of_missing(s, f, err);
 	if (st == CEIL_OK && leads)
 		st = ceil_monitor_watch(&s->monitor, s->lanes, s->lane_count, s->run, s->info, err);
 	/* Ranks that measure would wait for one that does not. */

@@ -81,13 +81,17 @@ static const struct ceil_bench *next_bench(const struct ceil_campaign *c,
  * Processes of an MPI run do the same at the same time, so they wait for each other before each
  * bench; but the host that several share is measured by one of them. Threads come together anyway.
  */
+static bool meets(const struct ceil_lane *lane, const struct ceil_bench *bench)
+{
+	return bench->team || strcmp(lane->dev->backend->name, "host") != 0;
+}
+
 static void meet(struct ceil_lane_run *l, const struct ceil_bench *bench)
 {
-	const bool host = strcmp(l->in->dev->backend->name, "host") == 0;
 	struct ceil_error err = {CEIL_OK, ""};
 	enum ceil_status st;
 
-	if (host && !bench->team)
+	if (!meets(l->in, bench))
 		return;
 	st = ceil_team_meet(l->in->dev->team, bench->name, &err);
 	if (st != CEIL_OK && !l->stopped)
@@ -176,6 +180,30 @@ static enum ceil_status cancelled(const struct ceil_campaign *c, struct ceil_err
 	return CEIL_OK;
 }
 
+/* The processes that meet before benches of this campaign, or NULL. */
+static struct ceil_team *processes_of(const struct ceil_lane *lanes, size_t count)
+{
+	for (size_t e = 0; count == 1 && e < lanes->plan.count; e++) {
+		if (meets(lanes, lanes->plan.v[e].point.bench))
+			return lanes->dev->team;
+	}
+	return NULL;
+}
+
+static enum ceil_status open_lanes(struct ceil_campaign *c, struct ceil_lane *lanes, size_t count,
+                                   struct ceil_error *err)
+{
+	enum ceil_status st = CEIL_OK;
+
+	c->lanes = ceil_alloc(count + 1, sizeof(*c->lanes), err);
+	if (!c->lanes)
+		return CEIL_E_NOMEM;
+	for (; c->count < count && st == CEIL_OK; c->count++)
+		st = open_lane(c, &c->lanes[c->count], &lanes[c->count], err);
+	c->progress.total_s = planned_s(c);
+	return st;
+}
+
 enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
                                    const struct ceil_policy *policy,
                                    const struct ceil_events *events, bool *ret_hung,
@@ -183,16 +211,12 @@ enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
 {
 	struct ceil_campaign c = {
 		.policy = policy, .events = events, .progress = {.began_ns = ceil_now_ns()}};
-	enum ceil_status st = CEIL_OK;
+	enum ceil_status st;
 
 	*ret_hung = false;
-	c.lanes = ceil_alloc(count + 1, sizeof(*c.lanes), err);
-	if (!c.lanes)
-		return CEIL_E_NOMEM;
 	pthread_mutex_init(&c.lock, NULL);
-	for (; c.count < count && st == CEIL_OK; c.count++)
-		st = open_lane(&c, &c.lanes[c.count], &lanes[c.count], err);
-	c.progress.total_s = planned_s(&c);
+	/* One that cannot measure would leave the others waiting before the first bench. */
+	st = ceil_team_agree(processes_of(lanes, count), open_lanes(&c, lanes, count, err), err);
 	if (st == CEIL_OK && c.count > 0) {
 		pass_all(&c, ceil_lane_run_bench);
 		pass_all(&c, ceil_lane_run_duty);

@@ -303,10 +303,11 @@ static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
 	uint64_t idle_ns = idle_first(effort, quiet_ns);
 	enum ceil_status st = CEIL_OK;
 
-	while (st == CEIL_OK && o->stop == CEIL_GO_ON) {
+	while (o->stop == CEIL_GO_ON) {
 		struct ceil_sample x;
 
-		st = agree(m, s, may_go_on(m, o, err), err);
+		/* A sample that found no memory is told here: the others come to the stop below. */
+		st = agree(m, s, st == CEIL_OK ? may_go_on(m, o, err) : st, err);
 		if (st == CEIL_OK && idle_ns)
 			ceil_sleep_ns(idle_ns);
 		if (st == CEIL_OK)
@@ -316,12 +317,13 @@ static enum ceil_status sample_until(struct ceil_meter *m, struct ceil_setup *s,
 		idle_ns = idle_after(s->point, effort, &x);
 		st = keep(s, &x, !cool, o, err);
 		o->stop = rule->step(&o->series, effort, ceil_now_ns() - from_ns);
-		if (st == CEIL_OK)
-			st = ceil_team_follow(ceil_meter_team(m, s->point->bench), &o->stop,
-			                      sizeof(o->stop), err);
+		const enum ceil_status met = ceil_team_follow(ceil_meter_team(m, s->point->bench),
+		                                              &o->stop, sizeof(o->stop), err);
+
+		st = st == CEIL_OK ? met : st;
 		from_ns += tell(m, o);
 	}
-	return st;
+	return agree(m, s, st, err);
 }
 
 /* An idle link slows down and a busy one never runs faster than it can: the larger was in use. */
