@@ -190,6 +190,21 @@ static struct ceil_team *processes_of(const struct ceil_lane *lanes, size_t coun
 	return NULL;
 }
 
+/*
+ * One that cannot measure would leave the others waiting before the first bench. Some come late: a
+ * campaign before this one takes minutes, and not the same everywhere.
+ */
+static enum ceil_status begin_together(struct ceil_team *t, enum ceil_status mine,
+                                       struct ceil_error *err)
+{
+	struct ceil_error own = {CEIL_OK, ""};
+	const enum ceil_status met = ceil_team_meet(t, "the first bench", &own);
+
+	if (mine != CEIL_OK || met == CEIL_OK)
+		return ceil_team_agree(t, mine, err);
+	return ceil_team_agree(t, ceil_fail(err, met, "%s", own.text), err);
+}
+
 static enum ceil_status open_lanes(struct ceil_campaign *c, struct ceil_lane *lanes, size_t count,
                                    struct ceil_error *err)
 {
@@ -215,8 +230,7 @@ enum ceil_status ceil_campaign_run(struct ceil_lane *lanes, size_t count,
 
 	*ret_hung = false;
 	pthread_mutex_init(&c.lock, NULL);
-	/* One that cannot measure would leave the others waiting before the first bench. */
-	st = ceil_team_agree(processes_of(lanes, count), open_lanes(&c, lanes, count, err), err);
+	st = begin_together(processes_of(lanes, count), open_lanes(&c, lanes, count, err), err);
 	if (st == CEIL_OK && c.count > 0) {
 		pass_all(&c, ceil_lane_run_bench);
 		pass_all(&c, ceil_lane_run_duty);
