@@ -1,4 +1,4 @@
-/* Communicators of NCCL on a stand-in: threads that fail late or never end, and where the log is.
+/* Communicators of NCCL on a stand-in: what fails late or never ends, and where the log is.
  */
 #include "harness/base/alloc.h"
 #include "harness/base/clock.h"
@@ -13,6 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static void set(const char *name, const char *value)
+{
+	if (value ? setenv(name, value, 1) : unsetenv(name))
+		exit(1);
+}
 
 /* ---- a device whose threads are slow to end */
 
@@ -61,13 +67,82 @@ static void test_late_failure(void)
 	(void)pthread_key_delete(ending);
 }
 
-/* ---- what ran: in a log of ours, or why not */
+/* ---- collectives that do not end by themselves */
 
-static void set(const char *name, const char *value)
+static struct ceil_nccl_comm *running;
+
+static enum ceil_status bind_well(struct ceil_device *dev, struct ceil_launch *l,
+                                  struct ceil_error *err)
 {
-	if (value ? setenv(name, value, 1) : unsetenv(name))
-		exit(1);
+	(void)dev, (void)l, (void)err;
+	return CEIL_OK;
 }
+
+/* Kernels of NCCL end when their communicator is thrown away. */
+static enum ceil_status ends_with_comm(struct ceil_device *dev, int stream, bool *ret_done,
+                                       struct ceil_error *err)
+{
+	(void)dev, (void)stream, (void)err;
+	*ret_done = ceil_nccl_comm_broken(running);
+	return CEIL_OK;
+}
+
+static enum ceil_status never_ends(struct ceil_device *dev, int stream, bool *ret_done,
+                                   struct ceil_error *err)
+{
+	(void)dev, (void)stream, (void)err;
+	*ret_done = false;
+	return CEIL_OK;
+}
+
+/* Starts an all-reduce of one rank, which has no end but the one of done. */
+static enum ceil_status settle(struct ceil_backend *b, uint64_t timeout_ns, struct ceil_error *err)
+{
+	float x[2] = {0};
+	const struct ceil_nccl_call call = {.operation = CEIL_ALL_REDUCE,
+	                                    .dtype = CEIL_FP32,
+	                                    .send = &x[0],
+	                                    .recv = &x[1],
+	                                    .count = 1};
+	struct ceil_device dev = {.backend = b};
+	struct ceil_nccl_id id;
+	enum ceil_status st;
+
+	b->bind = bind_well;
+	if (ceil_nccl_id_make(&id, err) != CEIL_OK ||
+	    ceil_nccl_comm_open(&dev, &id, 0, 1, 60 * (uint64_t)CEIL_NS_PER_S, &running, err) !=
+	            CEIL_OK)
+		exit(1);
+	ceil_nccl_timeout(running, timeout_ns);
+	st = ceil_nccl_start(running, &call, /* stream= */ NULL, err);
+	if (st == CEIL_OK)
+		st = ceil_nccl_settle(running, err);
+	ok(ceil_nccl_comm_broken(running), "of the communicator nothing is left");
+	ceil_nccl_comm_close(running);
+	return st;
+}
+
+static void test_without_end(void)
+{
+	const uint64_t minute_ns = 60 * (uint64_t)CEIL_NS_PER_S;
+	struct ceil_backend b = ceil_host_backend;
+	struct ceil_error err = {CEIL_OK, ""};
+
+	b.done = ends_with_comm;
+	set("FAKE_NCCL_ASYNC", "6");
+	is_int(settle(&b, minute_ns, &err), CEIL_E_DEVICE, "another rank is gone");
+	has_text(err.text, "NCCL, while a collective ran: remote process exited",
+	         "which NCCL says before the time is over");
+	set("FAKE_NCCL_ASYNC", NULL);
+	is_int(settle(&b, minute_ns / 600, &err), CEIL_E_DEVICE, "another rank hangs");
+	has_text(err.text, "no end within 0.1 s: the communicator was aborted",
+	         "which the watchdog says");
+	b.done = never_ends;
+	is_int(settle(&b, minute_ns / 600, &err), CEIL_E_TIMEOUT, "kernels that stay");
+	has_text(err.text, "kernels of an aborted communicator do not end", "cost the device");
+}
+
+/* ---- what ran: in a log of ours, or why not */
 
 static void is_unknown(const char *why, const char *name)
 {
@@ -124,9 +199,9 @@ int main(void)
 		skip("runs", "the stand-in library is not built");
 		return done_testing();
 	}
-	if (setenv("GPUCEIL_LIB_NCCL", fake, 1))
-		return 1;
+	set("GPUCEIL_LIB_NCCL", fake);
 	test_late_failure();
+	test_without_end();
 	set("NCCL_DEBUG_FILE", NULL);
 	test_no_log();
 	test_own_log();
