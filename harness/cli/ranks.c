@@ -44,10 +44,8 @@ enum ceil_status ceil_ranks_open(struct ceil_ranks *r, struct ceil_error *err)
 	if (st != CEIL_OK)
 		return st;
 	r->all = ceil_alloc(r->mpi->world.size, sizeof(*r->all), err);
-	st = ceil_team_agree(&r->mpi->team, r->all ? CEIL_OK : CEIL_E_NOMEM, err);
-	if (st != CEIL_OK)
-		ceil_ranks_close(r);
-	return st;
+	/* MPI stays open: once another rank has left, the launcher may end rank 0 unheard. */
+	return ceil_team_agree(&r->mpi->team, r->all ? CEIL_OK : CEIL_E_NOMEM, err);
 }
 
 void ceil_ranks_close(struct ceil_ranks *r)

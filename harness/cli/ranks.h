@@ -43,7 +43,7 @@ struct ceil_ranks {
 	struct ceil_error first;
 };
 
-/* ceil_ranks_open - starts MPI. Return: as ceil_mpi_open. */
+/* ceil_ranks_open - starts MPI; to be closed even if it fails. Return: as ceil_mpi_open. */
 CEIL_MUST_CHECK enum ceil_status ceil_ranks_open(struct ceil_ranks *r, struct ceil_error *err);
 /* ceil_ranks_close - all ranks come here; one process: nothing happens. */
 void ceil_ranks_close(struct ceil_ranks *r);

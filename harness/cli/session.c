@@ -403,8 +403,9 @@ enum ceil_status ceil_session_look(struct ceil_session *s,
 {
 	enum ceil_status st = s->o->mpi ? ceil_ranks_open(&s->ranks, err) : CEIL_OK;
 
-	if (st == CEIL_OK)
-		st = ceil_inventory_open(wanted, &s->inv, err);
+	if (st != CEIL_OK)
+		return st;
+	st = ceil_inventory_open(wanted, &s->inv, err);
 	if (!s->ranks.mpi)
 		return st;
 	st = ceil_team_agree(&s->ranks.mpi->team, st, err);
