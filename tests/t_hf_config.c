@@ -229,6 +229,128 @@ static void fields_have_their_class_meaning(void)
 	is_u64(ceil_model_layers(&m), 1, "1.0 is a whole number");
 }
 
+#define GPT_NEO(types)                                                                             \
+	"{\"model_type\":\"gpt_neo\",\"num_layers\":4,\"hidden_size\":64,\"num_heads\":4,"         \
+	"\"vocab_size\":9,\"attention_types\":" types "}"
+
+static void attention_types_say_which_layers_have_windows(void)
+{
+	static const struct {
+		const char *text;
+		uint64_t windowed;
+	} cases[] = {
+		{GPT_NEO("[[[\"global\",\"local\"],2]]"), 2},
+		{GPT_NEO("[[[\"global\"],4]]"), 0},
+		{GPT_NEO("[[[\"global\"],1],[[\"local\"],3]]"), 3},
+		{GPT_NEO("[[[\"local\",\"global\",\"local\"],1],[[\"global\"],1e300]]"), 2},
+		{GPT_NEO("null"), 2},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ceil_model m = {.block_count = 0};
+
+		is_int(parse(cases[i].text, &m, NULL), CEIL_OK, cases[i].text);
+		is_u64(windowed_layers(&m), cases[i].windowed, "layers with a window");
+	}
+}
+
+/* A reward model has no logits to train; a bare model may get any head, so that is told alone. */
+static void the_class_says_what_stands_behind_the_layers(void)
+{
+	static const struct {
+		const char *architecture;
+		uint64_t logits;
+		const char *note;
+	} cases[] = {
+		{"LlamaForCausalLM", 9 * 64, ""},
+		{"LlamaForSequenceClassification", 0,
+	         "without the head of LlamaForSequenceClassification"},
+		{"LlamaForTokenClassification", 0, "without the head of"},
+		{"LlamaForQuestionAnswering", 0, "without the head of"},
+		{"LlamaModel", 9 * 64, "which it lacks as LlamaModel"},
+		{"LlamaLMHeadModel", 9 * 64, ""},
+		{"Model", 9 * 64, "which it lacks"},
+		{"", 9 * 64, ""},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ceil_model m = {.block_count = 0};
+		struct ceil_params p;
+		char text[256];
+
+		(void)snprintf(
+			text, sizeof(text),
+			"{\"model_type\":\"llama\",\"num_hidden_layers\":2,\"hidden_size\":64,"
+			"\"num_attention_heads\":4,\"intermediate_size\":128,\"vocab_size\":9,"
+			"\"architectures\":[\"%s\"]}",
+			cases[i].architecture);
+		is_int(parse(text, &m, NULL), CEIL_OK, cases[i].architecture);
+		ceil_model_params(&m, &p);
+		is_u64(p.logits, cases[i].logits, "its logits");
+		if (cases[i].note[0])
+			has_text(m.note, cases[i].note, "and that is told");
+		else
+			is_text(m.note, "", "and nothing is told");
+	}
+}
+
+/* bge-base-en: what BertModel holds is 109 482 240, with a pooler of 768 x 769 = 590 592. */
+static void an_encoder_loses_its_whole_head(void)
+{
+	struct ceil_model m = {.block_count = 0};
+	struct ceil_params p;
+
+	is_int(parse("{\"model_type\":\"bert\",\"architectures\":[\"BertForTokenClassification\"],"
+	             "\"hidden_size\":768,\"intermediate_size\":3072,\"num_hidden_layers\":12,"
+	             "\"num_attention_heads\":12,\"vocab_size\":30522}",
+	             &m, NULL),
+	       CEIL_OK, "BERT that classifies tokens");
+	ceil_model_params(&m, &p);
+	is_u64(p.total, 109482240 - 590592, "is BertModel without its pooler");
+	is_close(ceil_flops_params(&p, &m, CEIL_EMBED_LOGITS),
+	         (double)(109482240 - 590592 - (30522 + 512 + 2) * 768), 0.0,
+	         "its tables are only looked up");
+}
+
+static void fields_that_other_classes_share_keep_their_meaning(void)
+{
+	struct ceil_model m = {.block_count = 0};
+
+	is_int(parse("{\"model_type\":\"bert\",\"hidden_size\":64,\"intermediate_size\":128,"
+	             "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"vocab_size\":9,"
+	             "\"is_decoder\":true}",
+	             &m, NULL),
+	       CEIL_OK, "BERT as a decoder");
+	ok(m.blocks[0].attention.causal, "has a causal mask");
+	is_int(parse("{\"model_type\":\"bart\",\"d_model\":64,\"num_hidden_layers\":12,"
+	             "\"encoder_layers\":6,\"decoder_layers\":3,\"encoder_attention_heads\":4,"
+	             "\"decoder_attention_heads\":4,\"encoder_ffn_dim\":128,"
+	             "\"decoder_ffn_dim\":128,\"vocab_size\":9,\"is_decoder\":true}",
+	             &m, NULL),
+	       CEIL_OK, "a distilled BART");
+	is_u64(m.blocks[0].layers, 6, "is built by encoder_layers");
+	ok(!m.blocks[0].attention.causal, "and its encoder sees both ways");
+	is_u64(m.blocks[1].layers, 3, "and decoder_layers");
+	is_int(parse("{\"model_type\":\"gpt2\",\"n_layer\":2,\"num_hidden_layers\":2,"
+	             "\"n_embd\":64,\"n_head\":4,\"vocab_size\":100}",
+	             &m, NULL),
+	       CEIL_OK, "two spellings that agree");
+	is_int(parse("\xef\xbb\xbf{\"model_type\":\"gpt2\",\"n_layer\":2,\"n_embd\":64,"
+	             "\"n_head\":4,\"vocab_size\":100,"
+	             "\"model_max_length\":1000000000000000019884624838656}",
+	             &m, NULL),
+	       CEIL_OK, "a byte order mark, and a whole number beyond 64 bits");
+	is_u64(ceil_model_layers(&m), 2, "are no obstacle");
+	is_int(parse("{\"model_type\":\"vit\",\"hidden_size\":64,\"intermediate_size\":128,"
+	             "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"num_labels\":7,"
+	             "\"architectures\":[\"ViTModel\"]}",
+	             &m, NULL),
+	       CEIL_OK, "images");
+	is_u64(m.classes, 7, "have as many classes as the file says");
+	is_text(m.note, "from the class: image_size 224, patch_size 16, num_channels 3",
+	        "and no logits of a language");
+}
+
 static void what_cannot_be_counted_is_refused_by_name(void)
 {
 	struct ceil_model m = {.name = "untouched"};
@@ -252,54 +374,88 @@ static void what_cannot_be_counted_is_refused_by_name(void)
 	"{\"model_type\":\"llama\",\"num_hidden_layers\":2,\"hidden_size\":64,"                    \
 	"\"num_attention_heads\":4,\"intermediate_size\":128,\"vocab_size\":9," field "}"
 
+static const struct {
+	const char *text;
+	enum ceil_status status;
+	const char *words;
+} bad_input[] = {
+	{"", CEIL_E_USAGE, "no JSON"},
+	{"{", CEIL_E_USAGE, "no JSON"},
+	{"[1,2]", CEIL_E_USAGE, "a list"},
+	{"{}", CEIL_E_USAGE, "no model_type"},
+	{"{\"model_type\":7}", CEIL_E_USAGE, "no model_type"},
+	{"{\"model_type\":\"lama\"}", CEIL_E_UNSUPPORTED, "near: llama"},
+	{"{\"model_type\":\"llama\"}", CEIL_E_USAGE,
+         "num_hidden_layers, hidden_size, num_attention_heads, intermediate_size, "
+         "vocab_size"},
+	{"{\"model_type\":\"llama\",\"hidden_size\":null}", CEIL_E_USAGE, "hidden_size"},
+	{LLAMA_BUT("\"hidden_size\":\"big\""), CEIL_E_USAGE, "hidden_size is text"},
+	{LLAMA_BUT("\"hidden_size\":[64]"), CEIL_E_USAGE, "hidden_size is a list"},
+	{LLAMA_BUT("\"hidden_size\":{}"), CEIL_E_USAGE, "hidden_size is an object"},
+	{LLAMA_BUT("\"hidden_size\":true"), CEIL_E_USAGE, "hidden_size is true or false"},
+	{LLAMA_BUT("\"hidden_size\":-64"), CEIL_E_USAGE, "hidden_size is -64"},
+	{LLAMA_BUT("\"hidden_size\":64.5"), CEIL_E_USAGE, "hidden_size is 64.5"},
+	{LLAMA_BUT("\"hidden_size\":1e300"), CEIL_E_USAGE, "hidden_size is 1e+300"},
+	{LLAMA_BUT("\"hidden_size\":99999999996"), CEIL_E_USAGE, "hidden size is 99999999996"},
+	{LLAMA_BUT("\"hidden_size\":66"), CEIL_E_USAGE, "no multiple of 4 heads"},
+	{LLAMA_BUT("\"num_hidden_layers\":999999999"), CEIL_E_USAGE, "layers"},
+	{LLAMA_BUT("\"num_key_value_heads\":3"), CEIL_E_USAGE, "do not divide"},
+	{LLAMA_BUT("\"tie_word_embeddings\":1"), CEIL_E_USAGE, "not true or false"},
+	{LLAMA_BUT("\"layer_types\":[\"full_attention\"]"), CEIL_E_USAGE, "layer 1"},
+	{LLAMA_BUT("\"layer_types\":[\"full_attention\",\"linear_attention\"]"), CEIL_E_UNSUPPORTED,
+         "linear_attention"},
+	{LLAMA_BUT("\"layer_types\":\"full_attention\""), CEIL_E_USAGE,
+         "layer_types is text, not a list"},
+	{LLAMA_BUT("\"mlp_only_layers\":1"), CEIL_E_USAGE,
+         "mlp_only_layers is a number, not a list"},
+	{LLAMA_BUT("\"mlp_only_layers\":[1,\"2\"]"), CEIL_E_USAGE, "mlp_only_layers has text"},
+	{LLAMA_BUT("\"mlp_only_layers\":[null]"), CEIL_E_USAGE, "mlp_only_layers has null"},
+	{LLAMA_BUT("\"n_layer\":3"), CEIL_E_USAGE,
+         "num_hidden_layers is 2 and n_layer is 3; they mean the same"},
+	{LLAMA_BUT("\"n_embd\":65"), CEIL_E_USAGE, "hidden_size is 64 and n_embd is 65"},
+	{LLAMA_BUT("\"add_cross_attention\":true"), CEIL_E_UNSUPPORTED, "add_cross_attention"},
+	{LLAMA_BUT("\"hidden_size\":1000000000000000019884624838656"), CEIL_E_USAGE,
+         "hidden_size is 1e+30"},
+	{GPT_NEO("[[[\"global\",\"local\"],1]]"), CEIL_E_USAGE,
+         "attention_types does not name layer 2"},
+	{GPT_NEO("[[[\"sparse\"],4]]"), CEIL_E_UNSUPPORTED, "layer 0 is 'sparse'"},
+	{GPT_NEO("[7,[],[[],3],[[\"local\"],-1]]"), CEIL_E_USAGE,
+         "attention_types does not name layer 0"},
+	{"{\"model_type\":\"t5\",\"architectures\":[\"T5EncoderModel\"],\"num_layers\":2,"
+         "\"d_model\":64,\"num_heads\":4,\"d_ff\":128,\"vocab_size\":9}",
+         CEIL_E_UNSUPPORTED, "T5EncoderModel is only the encoder of a t5"},
+	{"{\"model_type\":\"bart\",\"architectures\":[\"BartForCausalLM\"],"
+         "\"encoder_layers\":2,\"d_model\":64,\"encoder_attention_heads\":4,"
+         "\"encoder_ffn_dim\":128,\"vocab_size\":9}",
+         CEIL_E_UNSUPPORTED, "BartForCausalLM is only the decoder of a bart"},
+	{"{\"model_type\":\"t5\",\"num_layers\":2,\"d_model\":64,\"num_heads\":4,\"d_ff\":"
+         "128,"
+         "\"vocab_size\":9,\"relative_attention_num_buckets\":1000000000000}",
+         CEIL_E_USAGE, "1000000000000 relative position buckets"},
+	{"{\"model_type\":\"umt5\",\"num_layers\":90000,\"d_model\":1,"
+         "\"num_heads\":16777216,\"d_kv\":1,\"d_ff\":1,\"vocab_size\":9,"
+         "\"relative_attention_num_buckets\":1048576,\"num_decoder_layers\":1}",
+         CEIL_E_USAGE, "more than 1e+17 parameters"},
+	{"{\"model_type\":\"vit\",\"num_hidden_layers\":2,\"hidden_size\":64,"
+         "\"num_attention_heads\":4,\"intermediate_size\":128,\"num_channels\":100000}",
+         CEIL_E_USAGE, "100000 channels"},
+	{"{\"model_type\":\"vit\",\"num_hidden_layers\":2,\"hidden_size\":64,"
+         "\"num_attention_heads\":4,\"intermediate_size\":128,\"patch_size\":512}",
+         CEIL_E_USAGE, "patches of 512"},
+	{"{\"model_type\":\"x\",\"text_config\":{\"model_type\":\"deepseek_v2\"}}", CEIL_E_USAGE,
+         "num_experts_per_tok"},
+	{"{\"model_type\":\"x\",\"text_config\":{\"model_type\":\"qwen3_next\"}}",
+         CEIL_E_UNSUPPORTED, "qwen3_next"},
+};
+
 static void bad_input_is_named(void)
 {
-	static const struct {
-		const char *text;
-		enum ceil_status status;
-		const char *words;
-	} cases[] = {
-		{"", CEIL_E_USAGE, "no JSON"},
-		{"{", CEIL_E_USAGE, "no JSON"},
-		{"[1,2]", CEIL_E_USAGE, "a list"},
-		{"{}", CEIL_E_USAGE, "no model_type"},
-		{"{\"model_type\":7}", CEIL_E_USAGE, "no model_type"},
-		{"{\"model_type\":\"lama\"}", CEIL_E_UNSUPPORTED, "near: llama"},
-		{"{\"model_type\":\"llama\"}", CEIL_E_USAGE,
-	         "num_hidden_layers, hidden_size, num_attention_heads, intermediate_size, "
-	         "vocab_size"},
-		{"{\"model_type\":\"llama\",\"hidden_size\":null}", CEIL_E_USAGE, "hidden_size"},
-		{LLAMA_BUT("\"hidden_size\":\"big\""), CEIL_E_USAGE, "hidden_size is text"},
-		{LLAMA_BUT("\"hidden_size\":[64]"), CEIL_E_USAGE, "hidden_size is a list"},
-		{LLAMA_BUT("\"hidden_size\":{}"), CEIL_E_USAGE, "hidden_size is an object"},
-		{LLAMA_BUT("\"hidden_size\":true"), CEIL_E_USAGE, "hidden_size is true or false"},
-		{LLAMA_BUT("\"hidden_size\":-64"), CEIL_E_USAGE, "hidden_size is -64"},
-		{LLAMA_BUT("\"hidden_size\":64.5"), CEIL_E_USAGE, "hidden_size is 64.5"},
-		{LLAMA_BUT("\"hidden_size\":1e300"), CEIL_E_USAGE, "hidden_size is 1e+300"},
-		{LLAMA_BUT("\"hidden_size\":99999999996"), CEIL_E_USAGE,
-	         "hidden size is 99999999996"},
-		{LLAMA_BUT("\"hidden_size\":66"), CEIL_E_USAGE, "no multiple of 4 heads"},
-		{LLAMA_BUT("\"num_hidden_layers\":999999999"), CEIL_E_USAGE, "layers"},
-		{LLAMA_BUT("\"num_key_value_heads\":3"), CEIL_E_USAGE, "do not divide"},
-		{LLAMA_BUT("\"tie_word_embeddings\":1"), CEIL_E_USAGE, "not true or false"},
-		{LLAMA_BUT("\"layer_types\":[\"full_attention\"]"), CEIL_E_USAGE, "layer 1"},
-		{LLAMA_BUT("\"layer_types\":[\"full_attention\",\"linear_attention\"]"),
-	         CEIL_E_UNSUPPORTED, "linear_attention"},
-		{"{\"model_type\":\"vit\",\"num_hidden_layers\":2,\"hidden_size\":64,"
-	         "\"num_attention_heads\":4,\"intermediate_size\":128,\"patch_size\":512}",
-	         CEIL_E_USAGE, "patches of 512"},
-		{"{\"model_type\":\"x\",\"text_config\":{\"model_type\":\"deepseek_v2\"}}",
-	         CEIL_E_USAGE, "num_experts_per_tok"},
-		{"{\"model_type\":\"x\",\"text_config\":{\"model_type\":\"qwen3_next\"}}",
-	         CEIL_E_UNSUPPORTED, "qwen3_next"},
-	};
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+	for (size_t i = 0; i < sizeof(bad_input) / sizeof(bad_input[0]); i++) {
 		struct ceil_model m = {.name = "untouched"};
 		struct ceil_error err = {0};
 
-		is_int(parse(cases[i].text, &m, &err), cases[i].status, cases[i].words);
-		has_text(err.text, cases[i].words, "is told");
+		is_int(parse(bad_input[i].text, &m, &err), bad_input[i].status, bad_input[i].words);
+		has_text(err.text, bad_input[i].words, "is told");
 		has_text(err.text, "config.json", "with the file");
 		is_text(m.name, "untouched", "and nothing is returned");
 	}
@@ -410,6 +566,10 @@ int main(void)
 	a_note_ends_where_it_ends();
 	layers_are_told_apart();
 	fields_have_their_class_meaning();
+	attention_types_say_which_layers_have_windows();
+	the_class_says_what_stands_behind_the_layers();
+	an_encoder_loses_its_whole_head();
+	fields_that_other_classes_share_keep_their_meaning();
 	what_cannot_be_counted_is_refused_by_name();
 	bad_input_is_named();
 	files_that_cannot_be_read_are_named();

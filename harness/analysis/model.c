@@ -213,7 +213,7 @@ static enum ceil_status check_ffn(const struct ceil_ffn *f, struct ceil_error *e
 static double rough_params(const struct ceil_model *m)
 {
 	const double h = (double)m->hidden;
-	double sum = ((double)m->vocab + (double)m->positions) * h;
+	double sum = ((double)m->vocab + (double)m->positions) * h + (double)m->extra_params;
 
 	for (size_t i = 0; i < m->block_count; i++) {
 		const struct ceil_block *b = &m->blocks[i];

@@ -68,14 +68,29 @@ static char *without_bare_numbers(const char *text, size_t length, size_t *ret_l
 
 /* ---- numbers and switches */
 
+enum { MAX_NAMES = sizeof(ceil_hf_keys[0].names) / sizeof(ceil_hf_keys[0].names[0]) };
+
+/* What an encoder-decoder's class builds its encoder by, whatever num_hidden_layers says. */
+static const char *const encoder_names[CEIL_HF_KEY_COUNT] = {
+	[CEIL_HF_LAYERS] = "encoder_layers",
+	[CEIL_HF_HEADS] = "encoder_attention_heads",
+	[CEIL_HF_FFN] = "encoder_ffn_dim",
+};
+
 /* Finds a key by its spellings; *ret_name is the one found, or the first. */
-static const json_t *find_key(const json_t *o, enum ceil_hf_key key, const char **ret_name)
+static const json_t *find_key(const struct ceil_hf_reader *r, enum ceil_hf_key key,
+                              const char **ret_name)
 {
 	const char *const *names = ceil_hf_keys[key].names;
+	const char *encoder = r->type->kind == CEIL_HF_SEQ2SEQ ? encoder_names[key] : NULL;
 
+	if (encoder && json_object_get(r->text, encoder)) {
+		*ret_name = encoder;
+		return json_object_get(r->text, encoder);
+	}
 	*ret_name = names[0];
-	for (size_t i = 0; i < sizeof(ceil_hf_keys[0].names) / sizeof(names[0]) && names[i]; i++) {
-		const json_t *v = json_object_get(o, names[i]);
+	for (size_t i = 0; i < MAX_NAMES && names[i]; i++) {
+		const json_t *v = json_object_get(r->text, names[i]);
 
 		if (!v)
 			continue;
@@ -83,6 +98,29 @@ static const json_t *find_key(const json_t *o, enum ceil_hf_key key, const char 
 		return v;
 	}
 	return NULL;
+}
+
+/*
+ * A size under two spellings that disagree: the class takes whichever it was handed last, which
+ * the file does not tell. Only sizes that every model has; the rest may belong to other parts.
+ */
+static enum ceil_status check_spellings(const struct ceil_hf_reader *r, enum ceil_hf_key key,
+                                        const char *found, struct ceil_error *err)
+{
+	const char *const *names = ceil_hf_keys[key].names;
+	const double x = json_number_value(json_object_get(r->text, found));
+
+	if (key > CEIL_HF_KV_HEADS || r->type->kind == CEIL_HF_SEQ2SEQ)
+		return CEIL_OK;
+	for (size_t i = 0; i < MAX_NAMES && names[i]; i++) {
+		const json_t *other = json_object_get(r->text, names[i]);
+
+		if (json_is_number(other) && json_number_value(other) != x)
+			return ceil_fail(err, CEIL_E_USAGE,
+			                 "%s: %s is %.12g and %s is %.12g; they mean the same",
+			                 r->name, found, x, names[i], json_number_value(other));
+	}
+	return CEIL_OK;
 }
 
 static const char *type_word(const json_t *v)
@@ -97,6 +135,8 @@ static const char *type_word(const json_t *v)
 	case JSON_TRUE:
 	case JSON_FALSE:
 		return "true or false";
+	case JSON_NULL:
+		return "null";
 	default:
 		return "a number";
 	}
@@ -158,13 +198,15 @@ static enum ceil_status read_numbers(struct ceil_hf_reader *r, struct ceil_error
 	for (enum ceil_hf_key key = 0; key < CEIL_HF_KEY_COUNT; key++) {
 		enum ceil_status st;
 		const char *name;
-		const json_t *v = find_key(r->text, key, &name);
+		const json_t *v = find_key(r, key, &name);
 
 		if (!v) {
 			take_default(r, key, name);
 			continue;
 		}
 		st = read_number(r, key, name, v, &r->value[key], err);
+		if (st == CEIL_OK)
+			st = check_spellings(r, key, name, err);
 		if (st != CEIL_OK)
 			return st;
 		if (!r->value[key] && is_core(r->type, key))
@@ -213,6 +255,52 @@ static void read_projection(struct ceil_hf_reader *r)
 	r->flags &= ~(uint32_t)CEIL_HF_GATED;
 	if (!strncmp(how, "gated-", 6))
 		r->flags |= CEIL_HF_GATED;
+}
+
+/* Lists of layers; what layer_types says of each is looked at where the layers are made. */
+static enum ceil_status check_lists(const struct ceil_hf_reader *r, struct ceil_error *err)
+{
+	static const char *const names[] = {"layer_types", "mlp_only_layers", "attention_types"};
+	const json_t *layers = json_object_get(r->text, "mlp_only_layers");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const json_t *v = json_object_get(r->text, names[i]);
+
+		if (v && !json_is_null(v) && !json_is_array(v))
+			return ceil_fail(err, CEIL_E_USAGE, "%s: %s is %s, not a list", r->name,
+			                 names[i], type_word(v));
+	}
+	for (size_t i = 0; i < json_array_size(layers); i++) {
+		const json_t *v = json_array_get(layers, i);
+
+		if (!json_is_number(v))
+			return ceil_fail(err, CEIL_E_USAGE,
+			                 "%s: mlp_only_layers has %s, not the number of a layer",
+			                 r->name, type_word(v));
+	}
+	return CEIL_OK;
+}
+
+/* Parts of a model that its numbers do not tell. */
+static enum ceil_status check_parts(struct ceil_hf_reader *r, struct ceil_error *err)
+{
+	const json_t *list = json_object_get(r->outer, "architectures");
+	enum ceil_hf_head head;
+
+	if (json_is_true(json_object_get(r->text, "add_cross_attention")))
+		return ceil_fail(err, CEIL_E_UNSUPPORTED,
+		                 "%s: add_cross_attention: each layer attends to an encoder, "
+		                 "which the file does not describe",
+		                 r->name);
+	r->architecture = json_string_value(json_array_get(list, 0));
+	head = r->architecture ? ceil_hf_head_of(r->architecture, r->type->kind)
+	                       : CEIL_HF_HEAD_LOGITS;
+	if (head != CEIL_HF_HEAD_ENCODER && head != CEIL_HF_HEAD_DECODER)
+		return CEIL_OK;
+	return ceil_fail(err, CEIL_E_UNSUPPORTED,
+	                 "%s: %.60s is only the %s of a %s: give --layers, --hidden, ...", r->name,
+	                 r->architecture, head == CEIL_HF_HEAD_ENCODER ? "encoder" : "decoder",
+	                 r->type->name);
 }
 
 /* ---- finding the type */
@@ -286,23 +374,35 @@ static enum ceil_status parse_root(const char *name, const json_t *root, struct 
 		st = read_numbers(&r, err);
 	if (st == CEIL_OK)
 		st = read_switches(&r, err);
+	if (st == CEIL_OK)
+		st = check_lists(&r, err);
+	if (st == CEIL_OK)
+		st = check_parts(&r, err);
 	if (st != CEIL_OK)
 		return st;
 	read_projection(&r);
 	return ceil_hf_model_make(&r, ret_m, err);
 }
 
+/* Some editors put a byte order mark before UTF-8, which JSON does not know. */
+static size_t mark_bytes(const char *text, size_t length)
+{
+	return length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
 enum ceil_status ceil_hf_parse(const char *text, size_t length, const char *name,
                                struct ceil_model *ret_m, struct ceil_error *err)
 {
-	char *clean = without_bare_numbers(text, length, &length, err);
+	const size_t mark = mark_bytes(text, length);
+	char *clean = without_bare_numbers(text + mark, length - mark, &length, err);
 	enum ceil_status st;
 	json_error_t why;
 	json_t *root;
 
 	if (!clean)
 		return CEIL_E_NOMEM;
-	root = json_loadb(clean, length, 0, &why);
+	/* Python writes whole numbers of any length ("no limit" is 10^30); sizes here are small. */
+	root = json_loadb(clean, length, JSON_DECODE_INT_AS_REAL, &why);
 	free(clean);
 	if (!root)
 		return ceil_fail(err, CEIL_E_USAGE, "%s: line %d is no JSON: %.120s", name,

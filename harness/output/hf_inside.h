@@ -16,6 +16,7 @@ struct ceil_hf_reader {
 	const json_t *text, *outer; /* the text part, and the whole file */
 	const struct ceil_hf_type *type;
 	bool nested;
+	const char *architecture; /* the first of `architectures`, or NULL */
 	uint32_t flags;
 	uint64_t value[CEIL_HF_KEY_COUNT];
 	char defaults[200]; /* "heads 8, ..." taken from the class */

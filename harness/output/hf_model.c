@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { MAX_LAYERS = 100000 };
+/* Far above any model; products of them with what ceil_model_check allows stay within 2^63. */
+enum { MAX_LAYERS = 100000, MAX_BUCKETS = 1 << 20, MAX_CHANNELS = 1 << 16 };
 
 static uint64_t vector_count(const struct ceil_hf_reader *r)
 {
@@ -18,12 +19,12 @@ static uint64_t vector_count(const struct ceil_hf_reader *r)
 /* Norms of a layer; where attention stands beside the feed-forward, they may share one. */
 static uint64_t norm_count(const struct ceil_hf_reader *r)
 {
-	const json_t *said = json_object_get(r->text, "num_ln_in_parallel_attn");
+	const double said = json_number_value(json_object_get(r->text, "num_ln_in_parallel_attn"));
 
 	if (!(r->flags & CEIL_HF_PARALLEL) || !(r->flags & CEIL_HF_PARALLEL_ONE))
 		return r->type->norms;
-	if (json_integer_value(said) == 1 || json_integer_value(said) == 2)
-		return (uint64_t)json_integer_value(said);
+	if (said == 1.0 || said == 2.0)
+		return (uint64_t)said;
 	return r->flags & CEIL_HF_NEW_FALCON ? 2 : 1;
 }
 
@@ -46,6 +47,13 @@ static void add_attention_extras(const struct ceil_hf_reader *r, struct ceil_att
 		a->extra_params += a->heads;
 }
 
+/* BERT and its like may be decoders; the encoder of an encoder-decoder never is. */
+static bool is_causal(const struct ceil_hf_reader *r)
+{
+	return r->type->kind == CEIL_HF_DECODER ||
+	       (r->type->kind == CEIL_HF_ENCODER && r->flags & CEIL_HF_CAUSAL);
+}
+
 static enum ceil_status make_attention(const struct ceil_hf_reader *r, struct ceil_attention *ret_a,
                                        struct ceil_error *err)
 {
@@ -53,7 +61,7 @@ static enum ceil_status make_attention(const struct ceil_hf_reader *r, struct ce
 	const uint64_t heads = v[CEIL_HF_HEADS];
 	struct ceil_attention a = {.heads = heads,
 	                           .kv_heads = kv_heads(r),
-	                           .causal = r->type->kind == CEIL_HF_DECODER,
+	                           .causal = is_causal(r),
 	                           .qkv_bias = r->flags & CEIL_HF_QKV_BIAS,
 	                           .out_bias = r->flags & CEIL_HF_OUT_BIAS};
 
@@ -106,7 +114,7 @@ static struct ceil_ffn make_ffn(const struct ceil_hf_reader *r, bool experts)
 static bool list_has(const json_t *list, uint64_t layer)
 {
 	for (size_t i = 0; i < json_array_size(list); i++)
-		if (json_integer_value(json_array_get(list, i)) == (json_int_t)layer)
+		if (json_number_value(json_array_get(list, i)) == (double)layer)
 			return true;
 	return false;
 }
@@ -122,30 +130,71 @@ static bool layer_has_experts(const struct ceil_hf_reader *r, uint64_t layer)
 	return step < 2 || (layer + 1) % step == 0;
 }
 
-/* By layer_types where the file has them, else by the class's pattern. */
+/* GPT-Neo: [[["global", "local"], 12]] names 24 layers. NULL: the list is too short. */
+static const char *spread_type(const json_t *types, uint64_t layer)
+{
+	for (size_t i = 0; i < json_array_size(types); i++) {
+		const json_t *item = json_array_get(types, i);
+		const json_t *words = json_array_get(item, 0);
+		const size_t count = json_array_size(words);
+		const double times = json_number_value(json_array_get(item, 1));
+
+		if (count && (double)layer < (double)count * times)
+			return json_string_value(json_array_get(words, (size_t)layer % count));
+		if (count && times > 0.0)
+			layer -= count * (uint64_t)times;
+	}
+	return NULL;
+}
+
+/* What the file calls the attention of a layer; *ret_list is the list that says it, or NULL. */
+static const char *layer_type(const struct ceil_hf_reader *r, uint64_t layer, const char **ret_list)
+{
+	const json_t *types = json_object_get(r->text, "layer_types");
+	const json_t *spread = json_object_get(r->text, "attention_types");
+
+	*ret_list = NULL;
+	if (json_array_size(types)) {
+		*ret_list = "layer_types";
+		return json_string_value(json_array_get(types, (size_t)layer));
+	}
+	if (json_array_size(spread)) {
+		*ret_list = "attention_types";
+		return spread_type(spread, layer);
+	}
+	return NULL;
+}
+
+static bool is_either(const char *word, const char *a, const char *b)
+{
+	return !strcmp(word, a) || !strcmp(word, b);
+}
+
+/* By the list of layers where the file has one, else by the class's pattern. */
 static enum ceil_status layer_has_window(const struct ceil_hf_reader *r, uint64_t layer,
                                          bool *ret_has, struct ceil_error *err)
 {
-	const json_t *types = json_object_get(r->text, "layer_types");
 	const uint64_t pattern = r->value[CEIL_HF_PATTERN];
-	const char *word;
+	const char *list;
+	const char *word = layer_type(r, layer, &list);
+	bool windowed;
 
-	if (!json_array_size(types)) {
+	if (!list) {
 		*ret_has = r->flags & CEIL_HF_WINDOWED && r->value[CEIL_HF_WINDOW] &&
 		           layer >= r->value[CEIL_HF_WINDOW_FROM] &&
 		           (pattern < 2 || (layer + 1) % pattern != 0);
 		return CEIL_OK;
 	}
-	word = json_string_value(json_array_get(types, (size_t)layer));
 	if (!word)
-		return ceil_fail(err, CEIL_E_USAGE, "%s: layer_types does not name layer %" PRIu64,
-		                 r->name, layer);
-	if (strcmp(word, "full_attention") != 0 && strcmp(word, "sliding_attention") != 0)
+		return ceil_fail(err, CEIL_E_USAGE, "%s: %s does not name layer %" PRIu64, r->name,
+		                 list, layer);
+	windowed = is_either(word, "sliding_attention", "local");
+	if (!windowed && !is_either(word, "full_attention", "global"))
 		return ceil_fail(err, CEIL_E_UNSUPPORTED,
 		                 "%s: layer %" PRIu64
 		                 " is '%s', which cannot be counted as attention",
 		                 r->name, layer, word);
-	*ret_has = !strcmp(word, "sliding_attention") && r->value[CEIL_HF_WINDOW];
+	*ret_has = windowed && r->value[CEIL_HF_WINDOW];
 	return CEIL_OK;
 }
 
@@ -192,6 +241,10 @@ static enum ceil_status make_seq2seq(struct ceil_hf_reader *r, struct ceil_model
 
 	if (st != CEIL_OK)
 		return st;
+	if (tables > MAX_BUCKETS)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "%s: %" PRIu64 " relative position buckets; at most %d", r->name,
+		                 tables, MAX_BUCKETS);
 	b.norm_vectors = 2 * vector_count(r);
 	b.ffn = make_ffn(r, /* experts= */ false);
 	m->extra_params = tables * b.attention.heads * (each ? b.layers : 1);
@@ -215,18 +268,21 @@ static enum ceil_status make_vision(const struct ceil_hf_reader *r, struct ceil_
                                     struct ceil_error *err)
 {
 	const uint64_t image = r->value[CEIL_HF_IMAGE], patch = r->value[CEIL_HF_PATCH];
-	const json_t *labels = json_object_get(r->text, "num_labels");
+	const double labels = json_number_value(json_object_get(r->text, "num_labels"));
 
 	if (!patch || image < patch || image > 1u << 20)
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "%s: patches of %" PRIu64 " do not fit an image of %" PRIu64,
 		                 r->name, patch, image);
+	if (r->value[CEIL_HF_CHANNELS] > MAX_CHANNELS)
+		return ceil_fail(err, CEIL_E_USAGE, "%s: %" PRIu64 " channels; at most %d", r->name,
+		                 r->value[CEIL_HF_CHANNELS], MAX_CHANNELS);
 	m->patches = (image / patch) * (image / patch);
 	m->patch_inputs = r->value[CEIL_HF_CHANNELS] * patch * patch;
 	m->prefix_tokens = r->type->extra_positions;
 	m->classes = json_object_size(json_object_get(r->text, "id2label"));
-	if (!m->classes && json_integer_value(labels) > 0)
-		m->classes = (uint64_t)json_integer_value(labels);
+	if (!m->classes && labels >= 1.0 && labels <= 1e12)
+		m->classes = (uint64_t)labels;
 	m->logits_bias = m->classes != 0;
 	m->no_logits = !m->classes;
 	return make_layers(r, m, err);
@@ -257,6 +313,30 @@ static void add_note(struct ceil_model *m, const char *what, const char *more)
 	ceil_append(m->note, sizeof(m->note), "%s%s%s", m->note[0] ? "; " : "", what, more);
 }
 
+/* Without the logits of a language model, where the class of the file has none to train. */
+static void shape_head(const struct ceil_hf_reader *r, struct ceil_model *m)
+{
+	const enum ceil_hf_head head = r->architecture && r->type->kind != CEIL_HF_VISION
+	                                       ? ceil_hf_head_of(r->architecture, r->type->kind)
+	                                       : CEIL_HF_HEAD_LOGITS;
+
+	if (head == CEIL_HF_HEAD_LOGITS)
+		return;
+	/* The class of several parts says nothing of its language model: InternVLChatModel. */
+	if (head == CEIL_HF_HEAD_NONE && r->nested)
+		return;
+	if (head == CEIL_HF_HEAD_NONE) {
+		add_note(m, "with the logits of a language model, which it lacks as ",
+		         r->architecture);
+		return;
+	}
+	add_note(m, "without the head of ", r->architecture);
+	m->no_logits = true;
+	m->tied = false;
+	m->logits_bias = false;
+	m->transform = false;
+}
+
 enum ceil_status ceil_hf_model_make(struct ceil_hf_reader *r, struct ceil_model *ret_m,
                                     struct ceil_error *err)
 {
@@ -282,6 +362,7 @@ enum ceil_status ceil_hf_model_make(struct ceil_hf_reader *r, struct ceil_model 
 		add_note(&m, "the language model alone", "");
 	else if (r->type->note)
 		add_note(&m, r->type->note, "");
+	shape_head(r, &m);
 	if (r->defaults[0])
 		add_note(&m, "from the class: ", r->defaults);
 	st = ceil_model_check(&m, err);

@@ -61,6 +61,7 @@ const struct ceil_hf_switch ceil_hf_switches[] = {
 	{"qk_layernorm", CEIL_HF_QK_NORM, false},
 	{"use_sliding_window", CEIL_HF_WINDOWED, false},
 	{"multi_query", CEIL_HF_MULTI_QUERY, false},
+	{"is_decoder", CEIL_HF_CAUSAL, false},
 	{"new_decoder_architecture", CEIL_HF_NEW_FALCON, false},
 	{"parallel_attn", CEIL_HF_PARALLEL, false},
 	{"use_parallel_residual", CEIL_HF_PARALLEL, false},
@@ -244,6 +245,41 @@ const struct ceil_hf_type ceil_hf_types[] = {
              .defaults[CEIL_HF_POSITIONS] = 512, .defaults[CEIL_HF_TOKEN_TYPES] = 2),
 };
 const size_t ceil_hf_type_count = sizeof(ceil_hf_types) / sizeof(ceil_hf_types[0]);
+
+/* The first end that fits; any other class has the logits of a language model. */
+static const struct {
+	const char *end;
+	enum ceil_hf_head head;
+} heads[] = {
+	{"ForSequenceClassification", CEIL_HF_HEAD_FEW},
+	{"ForTokenClassification", CEIL_HF_HEAD_FEW},
+	{"ForQuestionAnswering", CEIL_HF_HEAD_FEW},
+	{"ForMultipleChoice", CEIL_HF_HEAD_FEW},
+	{"ForNextSentencePrediction", CEIL_HF_HEAD_FEW},
+	{"HeadModel", CEIL_HF_HEAD_LOGITS},  /* GPT2LMHeadModel */
+	{"HeadsModel", CEIL_HF_HEAD_LOGITS}, /* GPT2DoubleHeadsModel */
+	{"EncoderModel", CEIL_HF_HEAD_ENCODER},
+	{"Model", CEIL_HF_HEAD_NONE},
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t length = strlen(text), n = strlen(end);
+
+	return length >= n && !strcmp(text + length - n, end);
+}
+
+enum ceil_hf_head ceil_hf_head_of(const char *architecture, enum ceil_hf_kind kind)
+{
+	if (kind == CEIL_HF_SEQ2SEQ && ends_with(architecture, "ForCausalLM"))
+		return CEIL_HF_HEAD_DECODER;
+	if (kind == CEIL_HF_SEQ2SEQ && ends_with(architecture, "ForTokenClassification"))
+		return CEIL_HF_HEAD_ENCODER;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		if (ends_with(architecture, heads[i].end))
+			return heads[i].head;
+	return CEIL_HF_HEAD_LOGITS;
+}
 
 #define STATE_SPACE "a state-space or recurrent model has no attention to count by"
 #define HYBRID      "its layers mix attention with state-space or linear attention"

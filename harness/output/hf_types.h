@@ -77,7 +77,8 @@ enum {
 	CEIL_HF_PARALLEL = 1u << 20,     /* attention beside feed-forward */
 	CEIL_HF_PARALLEL_ONE = 1u << 21, /* and then they share one norm */
 	CEIL_HF_OUT_APART = 1u << 22,    /* attention_bias does not reach the output */
-	CEIL_HF_BUCKETS_EACH = 1u << 23  /* a table of relative positions in every layer */
+	CEIL_HF_BUCKETS_EACH = 1u << 23, /* a table of relative positions in every layer */
+	CEIL_HF_CAUSAL = 1u << 24        /* an encoder with a causal mask */
 };
 
 struct ceil_hf_type {
@@ -100,6 +101,18 @@ struct ceil_hf_switch {
 };
 extern const struct ceil_hf_switch ceil_hf_switches[];
 extern const size_t ceil_hf_switch_count;
+
+/* What stands behind the layers in a class of `architectures`, and which layers it has. */
+enum ceil_hf_head {
+	CEIL_HF_HEAD_LOGITS, /* one logit for each word of the vocabulary */
+	CEIL_HF_HEAD_FEW,    /* a few outputs, whose product is next to nothing */
+	CEIL_HF_HEAD_NONE,   /* the hidden state; what is trained behind it, the file cannot tell */
+	CEIL_HF_HEAD_ENCODER, /* of an encoder-decoder, only the encoder */
+	CEIL_HF_HEAD_DECODER  /* or only the decoder */
+};
+
+/* ceil_hf_head_of - by the end of the class's name: "BertForTokenClassification" has a few. */
+enum ceil_hf_head ceil_hf_head_of(const char *architecture, enum ceil_hf_kind kind);
 
 /* Types that cannot be counted as matrix products of a plain transformer, and why. */
 struct ceil_hf_refusal {
