@@ -101,6 +101,12 @@ has "$out" "989.4 TFLOP/s at 1830 MHz mfu" "mfu over the datasheet"
 has "$out" "700.0 TFLOP/s at 1500 MHz of_sustained" "and of_sustained by its name"
 mfu 0 "another part" --model gpt2 --tokens-per-s 1e5 --ceilings "$csv" --part "A100 40GB SXM"
 has "$out" "was measured on a NVIDIA H200, not on a A100 40GB SXM" "is warned about"
+sed 's/NVIDIA H200/NVIDIA H200 NVL/' "$csv" >"$work/nvl.csv"
+mfu 0 "a part of nearly the same name" --model gpt2 --tokens-per-s 1e5 --ceilings "$work/nvl.csv" \
+	--part "H200 SXM"
+has "$out" "was measured on a NVIDIA H200 NVL, not on a H200 SXM" "is another"
+mfu 0 "the same part" --model gpt2 --tokens-per-s 1e5 --ceilings "$csv" --part "H200 SXM"
+has_not "$out" "was measured on" "is not"
 mfu 2 "a type that was not measured" --model gpt2 --tokens-per-s 1e5 --ceilings "$csv" --dtype fp16
 has "$out" "has no fp16 products" "is told"
 sed 's/,1$/,0/' "$csv" >"$work/old.csv"
@@ -129,6 +135,14 @@ for count in seq batch vocab gpu-count; do
 done
 mfu 2 "a negative peak" --model gpt2 --tokens-per-s 5 --peak-tflops=-312
 has "$out" "peak is -312" "is refused"
+mfu 2 "FLOP/s" --model gpt2 --tokens-per-s 5 --peak-tflops 312e12
+has "$out" "--peak-tflops is 3.12e+14; it is in TFLOP/s" "are not TFLOP/s"
+mfu 2 "next to no peak" --model gpt2 --tokens-per-s 5 --peak-tflops 1e-300
+has "$out" "from 0.001 to 1e+06" "is refused"
+mfu 2 "too many parameters" --params 1e18 --convention 6n --tokens-per-s 5 --part A100
+has "$out" "--params is 1e+18; at most 1e+17" "are refused"
+mfu 2 "a rate beyond numbers" --params 1e17 --convention 6n --tokens-per-s 1e300 --part A100
+has "$out" "1e+300 samples/s are beyond any number" "is refused"
 mfu 0 "eight GPUs as one" --model llama3-8b --tokens-per-s 64e3 --part "H200 SXM"
 has "$out" "above 100 %: an input is wrong" "is impossible"
 has "$out" "whole node of 8 GPUs: --gpu-count" "and the number of GPUs is suspected"

@@ -223,6 +223,27 @@ static void test_names(void)
 	ok(ceil_part_named("H2000") == NULL, "an unknown one is not");
 }
 
+static void test_parts_of_names(void)
+{
+	static const struct {
+		const char *device, *part;
+	} cases[] = {
+		{"NVIDIA H200", "H200 SXM"},
+		{"NVIDIA H200 NVL", "H200 NVL"},
+		{"NVIDIA GH200 480GB", "GH200 96GB"},
+		{"NVIDIA A10", "A10"},
+		{"NVIDIA A100-SXM4-40GB", "A100 40GB SXM"},
+		{"NVIDIA L40S", "L40S"},
+		{"NVIDIA GeForce RTX 4090", "RTX 4090"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		ok(ceil_part_of_name(cases[i].device) == ceil_part_named(cases[i].part), "%s is %s",
+		   cases[i].device, cases[i].part);
+	ok(!ceil_part_of_name("NVIDIA GeForce RTX 4090 Laptop GPU"), "a laptop's is another part");
+	ok(!ceil_part_of_name(""), "no name is no part");
+}
+
 /* A type whose figure a datasheet leaves out runs at the clock of the others. */
 static void test_part_peaks(void)
 {
@@ -302,6 +323,7 @@ int main(void)
 {
 	test_h200();
 	test_other_parts();
+	test_parts_of_names();
 	test_absent();
 	test_host();
 	test_names();

@@ -267,6 +267,10 @@ enum ceil_status ceil_mfu_of(const struct ceil_mfu_input *in, struct ceil_mfu *r
 	m.hardware_tflops = in->flops.hardware * in->samples_per_s / in->gpu_count * 1e-12;
 	for (int i = 0; i < CEIL_BY_COUNT; i++)
 		m.ratio[i] = m.model_tflops / in->peak_tflops[i];
+	if (!isfinite(m.hardware_tflops))
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "%g FLOP at %g samples/s are beyond any number: one is wrong",
+		                 in->flops.hardware, in->samples_per_s);
 	m.of_theoretical = isnan(published);
 	m.mfu = m.model_tflops / peak;
 	m.hfu = m.hardware_tflops / peak;

@@ -70,7 +70,7 @@ struct ceil_mfu {
 
 /*
  * ceil_mfu_of - divides. Return: CEIL_OK; CEIL_E_USAGE naming the value that is not positive and
- * finite, or the absence of every peak.
+ * finite, or the absence of every peak, or where FLOPs and rate overflow.
  */
 CEIL_MUST_CHECK enum ceil_status ceil_mfu_of(const struct ceil_mfu_input *in,
                                              struct ceil_mfu *ret_mfu, struct ceil_error *err);

@@ -55,13 +55,23 @@ enum ceil_market ceil_part_market(const struct ceil_part *part)
 	return rtx && !strstr(part->name, "PRO") ? CEIL_GEFORCE : ceil_market_of(part->name);
 }
 
+static bool part_has_name(const struct ceil_part *part, const char *device_name)
+{
+	const bool geforce = ceil_market_of(device_name) == CEIL_GEFORCE;
+
+	return has_word(device_name, part->match, /* at_end= */ geforce);
+}
+
 static bool part_is(const struct ceil_part *part, const struct ceil_device_props *d)
 {
-	const bool geforce = ceil_market_of(d->name) == CEIL_GEFORCE;
-
 	return part->cc == 10 * d->cc_major + d->cc_minor &&
 	       (part->sm_count == 0 || part->sm_count == d->sm_count) &&
-	       has_word(d->name, part->match, /* at_end= */ geforce);
+	       part_has_name(part, d->name);
+}
+
+static bool is_longer(const struct ceil_part *part, const struct ceil_part *best)
+{
+	return !best || strlen(part->match) > strlen(best->match);
 }
 
 const struct ceil_part *ceil_part_find(const struct ceil_device_props *d)
@@ -71,7 +81,20 @@ const struct ceil_part *ceil_part_find(const struct ceil_device_props *d)
 	for (size_t i = 0; i < ceil_part_count; i++) {
 		const struct ceil_part *part = &ceil_parts[i];
 
-		if (part_is(part, d) && (!best || strlen(part->match) > strlen(best->match)))
+		if (part_is(part, d) && is_longer(part, best))
+			best = part;
+	}
+	return best;
+}
+
+const struct ceil_part *ceil_part_of_name(const char *device_name)
+{
+	const struct ceil_part *best = NULL;
+
+	for (size_t i = 0; i < ceil_part_count; i++) {
+		const struct ceil_part *part = &ceil_parts[i];
+
+		if (part_has_name(part, device_name) && is_longer(part, best))
 			best = part;
 	}
 	return best;

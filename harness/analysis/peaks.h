@@ -70,6 +70,12 @@ struct ceil_peak {
 /* ceil_part_find - the part of a device by name, compute capability and SM count, or NULL. */
 const struct ceil_part *ceil_part_find(const struct ceil_device_props *d);
 
+/*
+ * ceil_part_of_name - the part that a device's name tells alone ("NVIDIA H200 NVL"), or NULL; of
+ * those whose names fit, the longest.
+ */
+const struct ceil_part *ceil_part_of_name(const char *device_name);
+
 /* ceil_part_named - the part of a name such as "H200 SXM", or NULL. */
 const struct ceil_part *ceil_part_named(const char *name);
 

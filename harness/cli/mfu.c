@@ -267,9 +267,15 @@ static enum ceil_status take_counts(struct ceil_mfu_options *o, struct ceil_erro
 
 static enum ceil_status check_options(const struct ceil_mfu_options *o, struct ceil_error *err)
 {
+	/* That of a model which is counted: ceil_model_check. */
+	const double most_params = 1e17;
+
 	if (!isnan(o->params) && !(o->params > 0.0))
 		return ceil_fail(err, CEIL_E_USAGE, "--params is %g; it must be positive",
 		                 o->params);
+	if (o->params > most_params)
+		return ceil_fail(err, CEIL_E_USAGE, "--params is %g; at most %g can be counted",
+		                 o->params, most_params);
 	if (!isnan(o->gpu_memory_gib) && !(o->gpu_memory_gib > 0.0))
 		return ceil_fail(err, CEIL_E_USAGE, "--gpu-memory-gib is %g; it must be positive",
 		                 o->gpu_memory_gib);

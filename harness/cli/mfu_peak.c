@@ -110,7 +110,7 @@ static enum ceil_status take_part(struct ceil_mfu_call *c, struct ceil_error *er
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "no %s figure is known for %s: give --peak-tflops",
 		                 ceil_dtype_info(c->dtype)->name, part->name);
-	if (c->row && !strstr(c->row->gpu_name, part->match))
+	if (c->row && ceil_part_of_name(c->row->gpu_name) != part)
 		fprintf(stderr, "gpuceil: warning: %s was measured on a %s, not on a %s\n",
 		        c->o.ceilings, c->row->gpu_name, part->name);
 	p->in.peak_tflops[CEIL_BY_DATASHEET] = f ? f->tflops : (double)NAN;
@@ -213,6 +213,22 @@ static enum ceil_status take_ceilings(struct ceil_mfu_call *c, struct ceil_error
 	return CEIL_OK;
 }
 
+/*
+ * Whoever copies 312e12 from a program means 312 here. No device does 1e18 FLOP/s, and none that
+ * trains less than 1e9; what is not positive is told with the other peaks.
+ */
+static enum ceil_status check_unit(double tflops, struct ceil_error *err)
+{
+	const double least_tflops = 1e-3, most_tflops = 1e6;
+
+	if (!(tflops > 0.0) || (tflops >= least_tflops && tflops <= most_tflops))
+		return CEIL_OK;
+	return ceil_fail(
+		err, CEIL_E_USAGE,
+		"--peak-tflops is %g; it is in TFLOP/s (1e12) of one device, from %g to %g", tflops,
+		least_tflops, most_tflops);
+}
+
 enum ceil_status ceil_mfu_take_peak(struct ceil_mfu_call *c, struct ceil_error *err)
 {
 	struct ceil_mfu_page *p = &c->page;
@@ -224,6 +240,8 @@ enum ceil_status ceil_mfu_take_peak(struct ceil_mfu_call *c, struct ceil_error *
 	}
 	if (st == CEIL_OK && c->o.part && !isnan(c->o.peak_tflops))
 		st = ceil_fail(err, CEIL_E_USAGE, "give --part or --peak-tflops, not both");
+	if (st == CEIL_OK)
+		st = check_unit(c->o.peak_tflops, err);
 	if (st == CEIL_OK && c->o.ceilings)
 		st = take_ceilings(c, err);
 	if (st == CEIL_OK && c->o.part)
