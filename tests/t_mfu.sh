@@ -26,6 +26,10 @@ has "$out" "855.2 MFLOP" "855.2"
 mfu 0 "llm.c's half" --model gpt2 --convention causal
 has "$out" "6 x 12 x 12 x 64 x 1024 56.62 MFLOP" "half of the attention"
 has "$out" "803.3 MFLOP" "803.3"
+has_not "$out" "no causal mask" "GPT-2 has a mask"
+mfu 0 "no mask" --model bert-base --convention causal
+has "$out" "12 x 12 x 12 x 64 x 512 56.62 MFLOP" "BERT's attention counts in full"
+has "$out" "this model has no causal mask" "and that is told"
 mfu 0 "nanoGPT's notebook" --model gpt2 --convention products --step-time 0.755 --batch 100 \
 	--part "A100 40GB SXM"
 has "$out" "batch 100 / 0.755 s 132.5 /s" "its rate"

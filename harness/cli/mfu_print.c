@@ -215,6 +215,12 @@ void ceil_mfu_si_line(FILE *f, const char *label, const char *how, double value,
 	ceil_mfu_line(f, label, how, text);
 }
 
+/* Whether a mask hides keys: of the decoder, where there is an encoder too. */
+static bool has_mask(const struct ceil_model *m)
+{
+	return m && m->blocks[m->block_count - 1].attention.causal;
+}
+
 static void print_flops(FILE *f, const struct ceil_mfu_page *p)
 {
 	const struct ceil_convention *c = &ceil_conventions[p->count.convention];
@@ -235,6 +241,9 @@ static void print_flops(FILE *f, const struct ceil_mfu_page *p)
 		                 p->flops.hardware / p->flops.tokens, "FLOP");
 	ceil_mfu_sentence(f, "convention", c->doc);
 	ceil_mfu_sentence(f, "", c->source);
+	if (p->model && c->attention == CEIL_ATTN_CAUSAL && !has_mask(p->model))
+		ceil_mfu_sentence(f, "",
+		                  "this model has no causal mask: all of its attention counts");
 }
 
 void ceil_mfu_print_count(FILE *f, const struct ceil_mfu_page *p)
@@ -401,14 +410,12 @@ static void print_suspects(FILE *f, const struct ceil_mfu_facts *facts)
 void ceil_mfu_print_result(FILE *f, const struct ceil_mfu_page *p)
 {
 	const struct ceil_convention *c = &ceil_conventions[p->count.convention];
-	const bool causal =
-		p->model && p->model->blocks[p->model->block_count - 1].attention.causal;
 	const struct ceil_mfu_facts facts = {.in = &p->in,
 	                                     .mfu = &p->mfu,
 	                                     .model = p->model,
 	                                     .seq = p->flops.tokens,
-	                                     .causal_in_full =
-	                                             causal && c->attention == CEIL_ATTN_FULL,
+	                                     .causal_in_full = has_mask(p->model) &&
+	                                                       c->attention == CEIL_ATTN_FULL,
 	                                     .from_step = !isnan(p->step_seconds)};
 
 	print_rate(f, p);
