@@ -123,6 +123,24 @@ static void each_part_is_what_it_should_be(void)
 		ok(strcmp(a->parts[i].name, "rotation") != 0, "learned positions rotate nothing");
 }
 
+static bool rotates(const char *model)
+{
+	const double rate = 600.0;
+	struct ceil_attain_input in = input_of(model, 1, 512, &rate);
+	const struct ceil_attain *a = bound(&in);
+
+	for (size_t i = 0; i < a->part_count; i++)
+		if (!strcmp(a->parts[i].name, "rotation"))
+			return true;
+	return false;
+}
+
+static void only_rotary_positions_are_rotated(void)
+{
+	ok(rotates("llama3-8b"), "Llama rotates queries and keys");
+	ok(!rotates("t5-base"), "T5 adds positions to the scores");
+}
+
 static void a_single_token_is_bound_by_memory(void)
 {
 	const double rate = 600.0;
@@ -449,6 +467,7 @@ int main(void)
 {
 	products_alone_give_their_rate();
 	each_part_is_what_it_should_be();
+	only_rotary_positions_are_rotated();
 	a_single_token_is_bound_by_memory();
 	recomputation_takes_time_and_saves_memory();
 	gradients_hide_behind_the_backward_pass();

@@ -331,6 +331,14 @@ static void fields_that_other_classes_share_keep_their_meaning(void)
 	is_u64(m.blocks[0].layers, 6, "is built by encoder_layers");
 	ok(!m.blocks[0].attention.causal, "and its encoder sees both ways");
 	is_u64(m.blocks[1].layers, 3, "and decoder_layers");
+	ok(!m.score_bias, "and has a table of positions");
+	is_int(ceil_hf_read("tests/data/configs/bloom-560m.json", &m, NULL), CEIL_OK, "BLOOM");
+	ok(m.score_bias, "adds positions to its scores");
+	is_int(parse("{\"model_type\":\"falcon\",\"alibi\":true,\"num_hidden_layers\":2,"
+	             "\"hidden_size\":64,\"num_attention_heads\":4,\"vocab_size\":9}",
+	             &m, NULL),
+	       CEIL_OK, "Falcon with ALiBi");
+	ok(m.score_bias, "does so too");
 	is_int(parse("{\"model_type\":\"gpt2\",\"n_layer\":2,\"num_hidden_layers\":2,"
 	             "\"n_embd\":64,\"n_head\":4,\"vocab_size\":100}",
 	             &m, NULL),

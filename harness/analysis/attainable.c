@@ -346,7 +346,7 @@ static double rotation_elements(const struct ceil_model *m, const struct ceil_bl
 	const struct ceil_attention *a = &b->attention;
 	const double dim = (double)(a->kv_rank ? a->rope_dim : a->qk_dim);
 
-	if (m->positions || m->patches || !a->causal)
+	if (m->positions || m->patches || m->score_bias || !a->causal)
 		return 0.0;
 	return 4.0 * dim * (double)(a->heads + a->kv_heads); /* read and written, both passes */
 }

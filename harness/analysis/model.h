@@ -64,6 +64,7 @@ struct ceil_model {
 	bool tied;             /* the token table is the logits matrix too */
 	bool no_logits;        /* the model ends with its hidden state */
 	bool logits_bias;
+	bool score_bias;       /* positions are added to the scores (T5, ALiBi): none is rotated */
 	bool narrow_positions; /* ALBERT: positions have embed_dim too, the projection a bias */
 	bool transform; /* hidden x embed_dim, bias and norm before the logits (BERT's MLM head) */
 	size_t block_count;

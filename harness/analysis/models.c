@@ -122,7 +122,7 @@
 	{                                                                                          \
 		.name = name_, .source = source_, .hidden = (hidden_), .vocab = 32128, .seq = 512, \
 		.final_vectors = 2, .extra_params = 2 * 32 * (heads_), .tied = true,               \
-		.block_count = 2, .blocks = {                                                      \
+		.score_bias = true, .block_count = 2, .blocks = {                                  \
 			T5_BLOCK(layers_, CEIL_ENCODER, heads_, inner_, 2, false),                 \
 			T5_BLOCK(layers_, CEIL_MAIN, heads_, inner_, 3, true)                      \
 		}                                                                                  \

@@ -298,6 +298,7 @@ static void make_embeddings(const struct ceil_hf_reader *r, struct ceil_model *m
 	m->embed_dim = v[CEIL_HF_EMBED_DIM] == m->hidden ? 0 : v[CEIL_HF_EMBED_DIM];
 	m->narrow_positions = m->embed_dim && r->type->kind == CEIL_HF_ENCODER;
 	m->tied = r->flags & CEIL_HF_TIED;
+	m->score_bias = r->flags & CEIL_HF_SCORE_BIAS;
 	m->transform = r->flags & CEIL_HF_TRANSFORM;
 	m->logits_bias = r->flags & CEIL_HF_LOGITS_BIAS;
 	if (r->flags & CEIL_HF_LEARNED && v[CEIL_HF_POSITIONS]) {

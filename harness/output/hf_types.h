@@ -78,7 +78,8 @@ enum {
 	CEIL_HF_PARALLEL_ONE = 1u << 21, /* and then they share one norm */
 	CEIL_HF_OUT_APART = 1u << 22,    /* attention_bias does not reach the output */
 	CEIL_HF_BUCKETS_EACH = 1u << 23, /* a table of relative positions in every layer */
-	CEIL_HF_CAUSAL = 1u << 24        /* an encoder with a causal mask */
+	CEIL_HF_CAUSAL = 1u << 24,       /* an encoder with a causal mask */
+	CEIL_HF_SCORE_BIAS = 1u << 25    /* positions are added to the scores, not rotated */
 };
 
 struct ceil_hf_type {
