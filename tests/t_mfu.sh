@@ -63,6 +63,11 @@ has "$out" "--convention 6n" "allow only 6 N"
 mfu 2 "a name and a file" --model llama3-8b --config x
 has "$out" "give one of them" "one model at a time"
 
+mfu 0 "a longer sample" --model gpt2 --seq 2048
+has "$out" "--seq 2048 is over the 1024 positions that gpt2 learned" "than its positions is warned about"
+mfu 0 "another" --model llama3-8b --seq 16384
+has_not "$out" "positions that" "is not, where positions are rotated"
+
 # ---- peaks
 mfu 0 "any A100" --model gpt2 --tokens-per-s 1e5 --part A100
 has "$out" "312.0 TFLOP/s" "has one figure"
@@ -111,6 +116,8 @@ mfu 0 "a part of nearly the same name" --model gpt2 --tokens-per-s 1e5 --ceiling
 has "$out" "was measured on a NVIDIA H200 NVL, not on a H200 SXM" "is another"
 mfu 0 "the same part" --model gpt2 --tokens-per-s 1e5 --ceilings "$csv" --part "H200 SXM"
 has_not "$out" "was measured on" "is not"
+mfu 0 "a whole run" --model gpt2 --tokens-per-s 1e5 --ceilings results/reference/h200
+has "$out" "/ 1071 TFLOP/s at 1980 MHz of_theoretical" "has the clock of the theoretical peak"
 mfu 2 "a type that was not measured" --model gpt2 --tokens-per-s 1e5 --ceilings "$csv" --dtype fp16
 has "$out" "has no fp16 products" "is told"
 sed 's/,1$/,0/' "$csv" >"$work/old.csv"

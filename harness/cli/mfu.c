@@ -177,6 +177,16 @@ static enum ceil_status take_model(struct ceil_mfu_call *c, struct ceil_error *e
 	return st == CEIL_OK ? pad_vocab(c, err) : st;
 }
 
+/* Learned positions end; longer samples need a table that the model does not have. */
+static void warn_of_positions(const struct ceil_model *m, uint64_t seq)
+{
+	if (m->positions && seq > m->seq)
+		fprintf(stderr,
+		        "gpuceil: warning: --seq %" PRIu64 " is over the %" PRIu64
+		        " positions that %s learned\n",
+		        seq, m->seq, m->name);
+}
+
 static enum ceil_status count_flops(struct ceil_mfu_call *c, struct ceil_error *err)
 {
 	struct ceil_mfu_page *p = &c->page;
@@ -196,6 +206,7 @@ static enum ceil_status count_flops(struct ceil_mfu_call *c, struct ceil_error *
 		p->sizes = (struct ceil_sizes){.batch = c->o.batch, .seq = c->o.seq};
 		return CEIL_OK;
 	}
+	warn_of_positions(p->model, c->o.seq);
 	st = ceil_sizes_of(p->model, c->o.batch ? c->o.batch : 1, c->o.seq, c->o.source_seq,
 	                   &p->sizes, err);
 	return st == CEIL_OK ? ceil_flops_of(p->model, &p->sizes, &p->count, &p->flops, err) : st;

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,21 @@ static enum ceil_status read_points(const char *folder, struct ceil_mfu_source *
 	return read_records(file, &s->points, &s->point_count, err);
 }
 
+/* ceilings.csv has no clock for a theoretical figure; the row of records.csv that made it has. */
+static void take_clocks(struct ceil_mfu_source *s)
+{
+	for (size_t i = 0; i < s->row_count * s->point_count; i++) {
+		struct ceil_mfu_row *row = &s->rows[i / s->point_count];
+		const struct ceil_record *p = &s->points[i % s->point_count];
+
+		if (isnan(row->theoretical_clock_mhz) && !isnan(p->theoretical) &&
+		    p->theoretical == row->theoretical_tflops && !strcmp(p->host, row->host) &&
+		    !strcmp(p->device, row->device) && !strcmp(p->dtype_in, row->dtype_in) &&
+		    !strcmp(p->dtype_acc, row->dtype_acc))
+			row->theoretical_clock_mhz = p->theoretical_clock_mhz;
+	}
+}
+
 static enum ceil_status read_any(const char *path, struct ceil_mfu_source *s,
                                  struct ceil_error *err)
 {
@@ -164,7 +180,11 @@ static enum ceil_status read_any(const char *path, struct ceil_mfu_source *s,
 	if (st == CEIL_OK && !s->row_count)
 		st = ceil_fail(err, CEIL_E_USAGE,
 		               "%s: no GPU's matrix products were measured there", file);
-	return st == CEIL_OK && folder ? read_points(path, s, err) : st;
+	if (st == CEIL_OK && folder)
+		st = read_points(path, s, err);
+	if (st == CEIL_OK)
+		take_clocks(s);
+	return st;
 }
 
 enum ceil_status ceil_mfu_read(const char *path, struct ceil_mfu_source *ret_source,
