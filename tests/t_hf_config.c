@@ -312,6 +312,10 @@ static void an_encoder_loses_its_whole_head(void)
 	         "its tables are only looked up");
 }
 
+#define LLAMA_BUT(field)                                                                           \
+	"{\"model_type\":\"llama\",\"num_hidden_layers\":2,\"hidden_size\":64,"                    \
+	"\"num_attention_heads\":4,\"intermediate_size\":128,\"vocab_size\":9," field "}"
+
 static void fields_that_other_classes_share_keep_their_meaning(void)
 {
 	struct ceil_model m = {.block_count = 0};
@@ -339,6 +343,11 @@ static void fields_that_other_classes_share_keep_their_meaning(void)
 	             &m, NULL),
 	       CEIL_OK, "Falcon with ALiBi");
 	ok(m.score_bias, "does so too");
+	is_int(parse(LLAMA_BUT("\"add_cross_attention\":false,\"inner_group_num\":1,"
+	                       "\"num_hidden_groups\":1,"
+	                       "\"position_embedding_type\":\"absolute\""),
+	             &m, NULL),
+	       CEIL_OK, "fields of rare layers, as nearly every file has them");
 	is_int(parse("{\"model_type\":\"gpt2\",\"n_layer\":2,\"num_hidden_layers\":2,"
 	             "\"n_embd\":64,\"n_head\":4,\"vocab_size\":100}",
 	             &m, NULL),
@@ -377,10 +386,6 @@ static void what_cannot_be_counted_is_refused_by_name(void)
 	}
 	is_text(m.name, "untouched", "nothing is returned");
 }
-
-#define LLAMA_BUT(field)                                                                           \
-	"{\"model_type\":\"llama\",\"num_hidden_layers\":2,\"hidden_size\":64,"                    \
-	"\"num_attention_heads\":4,\"intermediate_size\":128,\"vocab_size\":9," field "}"
 
 static const struct {
 	const char *text;
@@ -422,6 +427,10 @@ static const struct {
          "num_hidden_layers is 2 and n_layer is 3; they mean the same"},
 	{LLAMA_BUT("\"n_embd\":65"), CEIL_E_USAGE, "hidden_size is 64 and n_embd is 65"},
 	{LLAMA_BUT("\"add_cross_attention\":true"), CEIL_E_UNSUPPORTED, "add_cross_attention"},
+	{LLAMA_BUT("\"inner_group_num\":2"), CEIL_E_UNSUPPORTED, "inner_group_num"},
+	{LLAMA_BUT("\"num_hidden_groups\":2"), CEIL_E_UNSUPPORTED, "num_hidden_groups"},
+	{LLAMA_BUT("\"position_embedding_type\":\"relative_key\""), CEIL_E_UNSUPPORTED,
+         "position_embedding_type: relative positions"},
 	{LLAMA_BUT("\"hidden_size\":1000000000000000019884624838656"), CEIL_E_USAGE,
          "hidden_size is 1e+30"},
 	{GPT_NEO("[[[\"global\",\"local\"],1]]"), CEIL_E_USAGE,

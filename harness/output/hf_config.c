@@ -281,17 +281,44 @@ static enum ceil_status check_lists(const struct ceil_hf_reader *r, struct ceil_
 	return CEIL_OK;
 }
 
+/* On, several where one is usual, or positions that are relative. */
+static bool is_unusual(const json_t *v)
+{
+	const char *word = json_string_value(v);
+
+	return json_is_true(v) || json_number_value(v) > 1.0 ||
+	       (word && !strncmp(word, "relative", strlen("relative")));
+}
+
+/* Fields that give the layers what no other number tells; nearly every file has them off. */
+static enum ceil_status check_unusual(const struct ceil_hf_reader *r, struct ceil_error *err)
+{
+	static const struct {
+		const char *name, *why;
+	} fields[] = {
+		{"add_cross_attention",
+	         "each layer attends to an encoder, which the file does not describe"},
+		{"inner_group_num", "each layer is several, one after another"},
+		{"num_hidden_groups", "its layers share parameters in several groups"},
+		{"position_embedding_type", "relative positions have products of their own"},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (is_unusual(json_object_get(r->text, fields[i].name)))
+			return ceil_fail(err, CEIL_E_UNSUPPORTED, "%s: %s: %s", r->name,
+			                 fields[i].name, fields[i].why);
+	return CEIL_OK;
+}
+
 /* Parts of a model that its numbers do not tell. */
 static enum ceil_status check_parts(struct ceil_hf_reader *r, struct ceil_error *err)
 {
 	const json_t *list = json_object_get(r->outer, "architectures");
+	const enum ceil_status st = check_unusual(r, err);
 	enum ceil_hf_head head;
 
-	if (json_is_true(json_object_get(r->text, "add_cross_attention")))
-		return ceil_fail(err, CEIL_E_UNSUPPORTED,
-		                 "%s: add_cross_attention: each layer attends to an encoder, "
-		                 "which the file does not describe",
-		                 r->name);
+	if (st != CEIL_OK)
+		return st;
 	r->architecture = json_string_value(json_array_get(list, 0));
 	head = r->architecture ? ceil_hf_head_of(r->architecture, r->type->kind)
 	                       : CEIL_HF_HEAD_LOGITS;
