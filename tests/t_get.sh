@@ -131,6 +131,22 @@ call list columns
 has "$out" "ceilings.csv: one row a ceiling and device" "columns name their file"
 has "$out" "case " "the case is called case"
 is "$(echo "$out" | grep -c '^  of_theoretical ')" 1 "no column is told twice"
+is "$(echo "$out" | grep -E '^  [a-z0-9_]+ +([^ ]+ +)?[0-9]+ *$')" "" "every column has a meaning"
+# columns_of FILE...: what the list says of them, a name a line.
+columns_of() {
+	for file; do
+		echo "$out" | awk -v head="$file: " \
+			'/^[^ ]/ { on = index($0, head) == 1 } on && /^  / { print $1 }'
+	done | sort
+}
+for file in "$root"/results/reference/h200/*.csv; do
+	name=${file##*/}
+	more=
+	[ "$name" != records.csv ] || more=ceilings.csv
+	columns_of "$name" $more >told
+	is "$(grep -v '^#' "$file" | head -n 1 | tr , '\n' | sort | comm -23 - told | tr '\n' ' ')" "" \
+		"every column of $name is told"
+done
 call list devices
 is $status 0 "no GPU is fine"
 has "$out" "cpu " "the host is a device"

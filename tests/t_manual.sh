@@ -34,8 +34,9 @@ for command in $commands; do
 	done
 	is "$lacks" "" "$command: every option is in all three"
 done
-for file in ceilings.csv records.csv samples.csv telemetry.csv run.json; do
-	ok "$(grep -q -F "\\fB$file\\fR" "$work/gpuceil.1"; echo $?)" "$file is explained"
+for file in ceilings.csv mfu_denominators.csv records.csv samples.csv telemetry.csv run.json \
+	utilization.csv utilization-series.csv shapes.csv; do
+	ok "$(grep -q -F "\\fB$(echo "$file" | sed 's/-/\\-/g')\\fR" "$work/gpuceil.1"; echo $?)" "$file is explained"
 done
 
 # Whatever library a user may choose is in the page, and recorded where it was chosen.

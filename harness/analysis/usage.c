@@ -46,9 +46,11 @@
 #define OWNER(F)                                                                                   \
 	F(status, "", "ok, unsupported, cancelled (cut short), failed"),                           \
 		F(reason, "", "why, when not ok"), F(device, "", "gpu0 by nvidia-smi's index"),    \
-		F(gpu_name, "", ""), F(driver, "", ""),                                            \
+		F(gpu_name, "", "name of the device as its driver gives it"),                      \
+		F(driver, "", "version of the NVIDIA driver"),                                     \
 		F(recorded_utc, "", "when the recording began"),                                   \
-		F(tool_version, "", "and commit"), F(sm_count, "", "multiprocessors of the GPU"),  \
+		F(tool_version, "", "version and commit of gpuceil"),                              \
+		F(sm_count, "", "multiprocessors of the GPU"),                                     \
 		F(format_version, "", "of the columns")
 
 static const struct ceil_field series_fields[] = {
@@ -71,7 +73,7 @@ static const struct ceil_field series_fields[] = {
 
 const struct ceil_table ceil_usage_series_table = {
 	.name = "utilization-series.csv",
-	.doc = "one row a reading of the counters while a scenario plays, ten a second",
+	.doc = "of a demo: one row a reading of the counters, ten a second",
 	.fields = series_fields,
 	.field_count = sizeof(series_fields) / sizeof(series_fields[0]),
 	.row_bytes = sizeof(struct ceil_usage_row),
@@ -80,7 +82,7 @@ const struct ceil_table ceil_usage_series_table = {
 static const struct ceil_field usage_fields[] = {
 	SUM(scenario, "", "what played; the point of a sweep behind the dot"),
 	SUM(steady_s, "s", "from the first to the last reading that counts"),
-	SUM(readings, "", "that count"),
+	SUM(readings, "", "how many readings count"),
 	FIGURES(SUM),
 	SUM(of_flops_ceiling, "ratio", "tflops over tflops_ceiling"),
 	SUM(of_bytes_ceiling, "ratio", "gb_s over gb_s_ceiling"),
@@ -92,13 +94,13 @@ static const struct ceil_field usage_fields[] = {
 	SUM(pcie_rx_gb_s, "GB/s", "received by the GPU over PCIe"),
 	SUM(verdict, "", "what the figures say"),
 	SUM(expected, "", "yes or no: whether counters and verdict are those of this scenario"),
-	SUM(unexpected, "", "what is not"),
+	SUM(unexpected, "", "what is not as expected"),
 	OWNER(SUM),
 };
 
 const struct ceil_table ceil_usage_table = {
 	.name = "utilization.csv",
-	.doc = "one row a scenario: means over its steady part",
+	.doc = "of a demo: one row a scenario, means over its steady part",
 	.fields = usage_fields,
 	.field_count = sizeof(usage_fields) / sizeof(usage_fields[0]),
 	.row_bytes = sizeof(struct ceil_usage),

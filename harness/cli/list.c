@@ -6,9 +6,9 @@
 #include "harness/base/dtype.h"
 #include "harness/base/text.h"
 #include "harness/cli/commands.h"
+#include "harness/cli/csv_tables.h"
 #include "harness/measure/plan.h"
 #include "harness/output/grid.h"
-#include "harness/telemetry/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -201,9 +201,6 @@ static enum ceil_status list_ceilings(struct ceil_error *err)
 
 /* ---- columns of the files */
 
-static const struct ceil_table *const tables[] = {&ceil_table_ceilings, &ceil_table_records,
-                                                  &ceil_table_samples};
-
 static const struct ceil_grid_column column_columns[] = {
 	{.title = "column"},
 	{.title = "unit"},
@@ -227,12 +224,12 @@ static void column_cell(const void *user, size_t row, size_t column, char *ret_t
 /* records.csv begins with the columns of ceilings.csv: they are not told twice. */
 static enum ceil_status list_columns(struct ceil_error *err)
 {
-	struct ceil_telemetry_table telemetry;
+	struct ceil_csv_tables tables;
 
 	(void)err; /* nothing here can fail */
-	ceil_telemetry_table_init(&telemetry);
-	for (size_t i = 0; i <= COUNT(tables); i++) {
-		const struct ceil_table *t = i < COUNT(tables) ? tables[i] : &telemetry.table;
+	ceil_csv_tables_init(&tables);
+	for (size_t i = 0; tables.of[i]; i++) {
+		const struct ceil_table *t = tables.of[i];
 		const size_t skip = t == &ceil_table_records ? ceil_table_ceilings.field_count : 0;
 		const struct ceil_grid g = {.columns = column_columns,
 		                            .column_count = COUNT(column_columns),

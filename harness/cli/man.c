@@ -1,9 +1,7 @@
 /* gpuceil man: the manual page, from the tables of commands, options and files. */
-#include "harness/analysis/mfu.h"
-#include "harness/analysis/record.h"
 #include "harness/base/version.h"
 #include "harness/cli/commands.h"
-#include "harness/telemetry/source.h"
+#include "harness/cli/csv_tables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -173,16 +171,13 @@ static void put_command(const struct ceil_command *c)
 
 static void put_files(void)
 {
-	static const struct ceil_table *const tables[] = {&ceil_table_ceilings, &ceil_table_mfu,
-	                                                  &ceil_table_records, &ceil_table_samples};
-	struct ceil_telemetry_table telemetry;
+	struct ceil_csv_tables tables;
 
-	ceil_telemetry_table_init(&telemetry);
+	ceil_csv_tables_init(&tables);
 	printf(".SH FILES\nA run is a folder;\n\\fBgpuceil list columns\\fR\nexplains every "
 	       "column.\n");
-	for (size_t i = 0; i <= sizeof(tables) / sizeof(tables[0]); i++) {
-		const struct ceil_table *t =
-			i < sizeof(tables) / sizeof(tables[0]) ? tables[i] : &telemetry.table;
+	for (size_t i = 0; tables.of[i]; i++) {
+		const struct ceil_table *t = tables.of[i];
 
 		printf(".TP\n");
 		put_bold(t->name);

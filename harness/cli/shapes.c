@@ -23,7 +23,7 @@ static const struct ceil_field fields[] = {
 
 const struct ceil_table ceil_table_shapes = {
 	.name = "shapes.csv",
-	.doc = "shapes whose ceilings are asked for",
+	.doc = "read by bench gemm --shapes: one row a product whose ceiling is asked for",
 	.fields = fields,
 	.field_count = sizeof(fields) / sizeof(fields[0]),
 	.row_bytes = sizeof(struct ceil_shape_row),
