@@ -55,7 +55,7 @@ struct ceil_pm_api {
 	CEIL_PM_FUNCTIONS(CEIL_PM_MEMBER)
 };
 
-/* ceil_pm_fail - a CUPTI result as CEIL_E_UNSUPPORTED with its words; CEIL_OK for success. */
+/* ceil_pm_check - a CUPTI result as CEIL_E_UNSUPPORTED with its words; CEIL_OK for success. */
 CEIL_MUST_CHECK enum ceil_status ceil_pm_check(const struct ceil_pm_api *api, CUptiResult r,
                                                const char *what, struct ceil_error *err);
 
