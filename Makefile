@@ -16,6 +16,10 @@ PREFIX     ?= /usr/local
 DESTDIR    ?=
 DIST_BUILD := $(if $(filter build,$(BUILD)),build-dist,$(BUILD))
 
+ifneq ($(words $(BUILD)),1)
+$(error BUILD='$(BUILD)': the name of one folder without blanks, since make takes blanks for ends of names)
+endif
+
 # Compiles in parallel even when nobody says -j; one target at a time is right on this level.
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(JOBS)
@@ -38,7 +42,7 @@ bench: deps ## Set up, build, and measure this machine into results/ (ARGS="--qu
 install: ## Build and install the program, man page and completions (PREFIX=/usr/local, DESTDIR=)
 	@DEPS=0 scripts/deps.sh
 	+$(build) ship
-	@scripts/install.sh $(BUILD) $(PREFIX) $(DESTDIR)
+	@scripts/install.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'
 
 dist: ## Build for every GPU and pack a tarball that needs nothing installed
 	@scripts/deps.sh

@@ -32,6 +32,11 @@ plugin    := $(wildcard harness/device/mpi_plugin.c)
 c_srcs    := $(call usable,$(filter-out $(main) $(plugin) harness/trace/%,$(wildcard harness/*/*.c bench/*.c)))
 cu_srcs   := $(if $(NVCC),$(wildcard kernels/*.cu))
 # TESTS="t_csv t_stop" chooses. Tests of scripts see no compiled code: no work for a sanitizer.
+all_tests := $(basename $(notdir $(wildcard tests/t_*.c tests/t_*.sh tests/scripts/t_*.sh)))
+unknown   := $(filter-out $(all_tests),$(TESTS))
+ifneq ($(unknown),)
+$(error TESTS: there is no test $(unknown); they are called as their files in tests/, without .c and .sh)
+endif
 only       = $(if $(TESTS),$(foreach t,$(1),$(if $(filter $(TESTS),$(basename $(notdir $(t)))),$(t))),$(1))
 test_srcs := $(call only,$(call usable,$(wildcard tests/t_*.c)))
 test_shs  := $(call only,$(wildcard tests/t_*.sh) $(if $(SAN),,$(wildcard tests/scripts/t_*.sh)))
@@ -63,15 +68,16 @@ cu_flags := -std=c++17 -O3 -I. -lineinfo --resource-usage -Xfatbin -compress-all
 libs     := $(csv_lib) $(pkg_libs) $(if $(NVCC),-L$(CUDA_LIB) -lcudart_static) -ldl -lrt -lm -lpthread
 ld_flags := $(OPT) $(SAN:%=-fsanitize=%) -pthread -Wl,--as-needed $(LDFLAGS)
 
-# Writes the text into the file if it says something else.
+# Writes the text into the file if it says something else. The flags have the folder's name too:
+# what the compiler noted of headers holds for that name alone, so a moved folder compiles again.
 define keep
 @mkdir -p $(@D)
 @printf '%s\n' $(1) | cmp -s - $@ || printf '%s\n' $(1) >$@
 endef
 $(BUILD)/cc.flags: FORCE
-	$(call keep,'$(CC) $(cc_flags)')
+	$(call keep,'$(CC) $(cc_flags)' '$(BUILD)')
 $(BUILD)/cu.flags: FORCE
-	$(call keep,'$(NVCC) $(CUDA_TOOLKIT) $(cu_flags)')
+	$(call keep,'$(NVCC) $(CUDA_TOOLKIT) $(cu_flags)' '$(BUILD)')
 $(BUILD)/ld.flags: FORCE
 	$(call keep,'$(ld_flags) $(libs)')
 $(BUILD)/lib.list: FORCE

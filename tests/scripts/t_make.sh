@@ -3,7 +3,7 @@
 . tests/scripts/tap.sh
 
 mkdir -p "$work/tree/harness/cli" "$work/tree/harness/base" "$work/tree/tests" "$work/tree/bench"
-cp -r Makefile scripts "$work/tree"
+cp -r Makefile scripts examples "$work/tree"
 cp tests/run tests/tap.[ch] "$work/tree/tests"
 cp harness/base/status.h harness/base/version.[ch] "$work/tree/harness/base"
 cd "$work/tree" || exit 1
@@ -75,6 +75,9 @@ m test
 is "$status $(echo "$out" | tail -n 1)" "0 2 passed, 0 failed" "make test ends in the line that counts"
 m test TESTS=t_one
 is "$status $(echo "$out" | tail -n 1)" "0 1 passed, 0 failed" "TESTS chooses"
+m test TESTS="t_one t_noe"
+ok "$([ $status != 0 ]; echo $?)" "a test that is not there is no success"
+has "$out" "TESTS: there is no test t_noe" "and is named"
 sed -i 's/return 1;/return 3;/' harness/base/one.c
 m test
 ok "$([ $status != 0 ]; echo $?)" "a failed check fails make"
@@ -88,6 +91,20 @@ export FAKE_STATUS=1
 m bench
 ok "$([ $status != 0 ]; echo $?)" "and fails when it fails"
 unset FAKE_STATUS
+
+m install DESTDIR="$work/a package" PREFIX="/opt/g c"
+is "$status$(built)" "0ship/gpuceil " "install builds what is shipped"
+ok "$([ -x "$work/a package/opt/g c/bin/gpuceil" ]; echo $?)" "and puts it where it was told, blanks or not"
+m BUILD="two words"
+ok "$([ $status != 0 ] && [ ! -e two ]; echo $?)" "a folder to build in has no blank"
+has "$out" "BUILD='two words': the name of one folder" "which is told"
+mv build moved
+touch harness/base/one.h
+m BUILD=moved
+has "$(built)" "harness/cli/main.c" "in a folder that was moved a header still compiles what includes it"
+m BUILD=moved
+is "$(built)" "" "and that once"
+mv moved build
 
 m test-gpu
 has "$out" "0 passed, 0 failed, 1 skipped" "without CUDA there are no GPU tests"
