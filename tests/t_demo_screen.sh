@@ -127,4 +127,10 @@ LC_ALL=C.UTF-8 tmux -L "$socket" -f /dev/null new-session -d -s demo -x 100 -y 3
 	"TERM=nonsense '$gpuceil' demo --replay $small --speed 1000; echo \"status \$?\"; sleep 60"
 shows "status 0" "an unknown terminal"
 has "$(screen)" "verdict" "gets lines instead"
+another
+LC_ALL=C.UTF-8 tmux -L "$socket" -f /dev/null new-session -d -s demo -x 100 -y 30 \
+	"TERM=dumb '$gpuceil' demo --replay $small --speed 1000; echo \"status \$?\"; sleep 60"
+shows "status 0" "a terminal that says it is dumb"
+has "$(tmux -L "$socket" capture-pane -p -S - -t demo)" "plain lines instead" "is told so"
+has "$(screen)" "busy but idle" "and gets the table"
 done_testing

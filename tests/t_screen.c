@@ -99,6 +99,9 @@ static void a_terminal_has_a_live_line(void)
 	resize(&t, 45);
 	line = next_line(&t, &s, &r, &slow);
 	is_int((long long)strlen(line), 44 + 4, "a window that shrinks has a shorter line");
+	resize(&t, 12);
+	line = next_line(&t, &s, &r, &slow);
+	is_int((long long)strlen(line), 11 + 4, "and so has one that no table fits into");
 	ceil_screen_progress(&s, &r.base, &slow, &(struct ceil_progress){60.0, 100.0, 0});
 	ceil_screen_close(&s);
 	is_text(shown(&t), "\r\033[K", "a second line within 100 ms waits; the end clears it");
@@ -153,7 +156,7 @@ static void a_file_has_a_line_per_bench(void)
 	rewind(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	has_text(text, "fake on fake0: 2 measurements in ", "a bench that is over has one line");
-	has_text(text, "\nfake on fake1: 1 measurements in ", "and so has the last");
+	has_text(text, "\nfake on fake1: 1 measurement in ", "and so has the last");
 	ok(!strchr(text, '\r'), "nothing is drawn over");
 	(void)fclose(f);
 }

@@ -76,6 +76,9 @@ enum ceil_status ceil_demo_screen_open(struct ceil_demo_screen **ret_screen, str
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return ceil_fail(err, CEIL_E_UNSUPPORTED, "no terminal");
+	/* curses would take it, and then print one picture behind the other. */
+	if (term && strcmp(term, "dumb") == 0)
+		return ceil_fail(err, CEIL_E_UNSUPPORTED, "a dumb terminal cannot be drawn on");
 	s = ceil_alloc(1, sizeof(*s), err);
 	if (!s)
 		return CEIL_E_NOMEM;

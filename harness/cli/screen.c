@@ -75,7 +75,7 @@ void ceil_screen_progress(struct ceil_screen *s, const struct ceil_device *dev,
 	}
 	/* Asked each time: a line wider than a window that has shrunk would stay on the screen. */
 	ceil_text_style_of(s->f, &style);
-	fprintf(s->f, "\r\033[K%.*s", style.columns - 1, line);
+	fprintf(s->f, "\r\033[K%.*s", style.window - 1, line);
 	fflush(s->f);
 }
 
@@ -86,7 +86,8 @@ static void plain_line(struct ceil_screen *s, const struct ceil_screen_device *d
 	if (d->rows == 0)
 		return;
 	ceil_human_seconds(took, sizeof(took), (double)(d->to_ns - d->from_ns) * 1e-9);
-	fprintf(s->f, "%s: %llu measurements in %s\n", d->bench, (unsigned long long)d->rows, took);
+	fprintf(s->f, "%s: %llu measurement%s in %s\n", d->bench, (unsigned long long)d->rows,
+	        d->rows == 1 ? "" : "s", took);
 	fflush(s->f);
 }
 

@@ -25,9 +25,12 @@ void ceil_text_style_of(FILE *f, struct ceil_text_style *ret_style)
 	ret_style->colour =
 		isatty(fd) && !(no_color && no_color[0]) && term && strcmp(term, "dumb") != 0;
 	ret_style->columns = WIDEST;
-	if (isatty(fd) && ioctl(fd, TIOCGWINSZ, &w) == 0 && w.ws_col >= NARROWEST &&
-	    w.ws_col < WIDEST)
-		ret_style->columns = w.ws_col;
+	ret_style->window = WIDEST;
+	/* No columns at all: a terminal that does not know its size, as over some serial lines. */
+	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &w) != 0 || w.ws_col == 0 || w.ws_col >= WIDEST)
+		return;
+	ret_style->window = w.ws_col;
+	ret_style->columns = w.ws_col < NARROWEST ? NARROWEST : w.ws_col;
 }
 
 void ceil_text_number(char *ret_text, size_t size, double value)

@@ -10,8 +10,10 @@
 
 struct ceil_text_style {
 	bool colour;
-	int columns; /* of the terminal, at most 112, which holds every column; 112 where there is
-	                none */
+	/* For tables: of the terminal, from 40, which the narrowest needs, to 112, which holds
+	   every column; 112 where there is no terminal or it does not tell. */
+	int columns;
+	int window; /* for lines that are drawn over: the same, but as narrow as it is */
 };
 
 /* ceil_text_style_of - colours only on a terminal, never with NO_COLOR set or TERM=dumb. */
