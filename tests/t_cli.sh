@@ -65,6 +65,20 @@ else
 	ok 0 "a full disk # SKIP no right to mount a small one"
 fi
 
+# The same by a limit of the user's, which ends programs that do not look for it.
+said=$(ulimit -f 8; "$gpuceil" bench dram --backend host --quick --output "$work/small" 2>&1 >"$work/out")
+is $? 2 "files that may not grow: exit 2"
+has "$said" "File too large; raise the limit on the size of files: ulimit -f" "which limit it is"
+has "$(cat "$work/out")" "host.dram.copy" "the rows are in the table"
+
+# Streams that are closed: no file takes their numbers, and with them the words that are meant for them.
+for streams in ">&-" ">&- 2>&-" "<&- >&- 2>&-"; do
+	rm -rf "$work/closed"
+	(eval "exec $streams"; exec "$gpuceil" bench launch --backend host --output "$work/closed")
+	is $? 2 "$streams: an answer that did not arrive"
+	is "$(cat "$work"/closed/*.csv | grep -v -E '^("|host,)')" "" "$streams: no word of it is in a file"
+done
+
 "$gpuceil" >"$work/out" 2>"$work/said"
 is "$? $(wc -c <"$work/out")" "2 0" "no command: exit 2, nothing on stdout"
 has "$(cat "$work/said")" "Usage: gpuceil COMMAND" "but the help"

@@ -5,9 +5,11 @@
 #include "harness/cli/commands.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct ceil_command *const ceil_commands[] = {
 	&ceil_command_bench, &ceil_command_demo,       &ceil_command_get,
@@ -118,7 +120,21 @@ static int delivered(int status)
 	return ceil_cli_error(&err);
 }
 
+/*
+ * A standard stream may be closed, as cron and some daemons start programs: the next file opened
+ * would get its number, and our words. "/" can be opened everywhere and never be written.
+ */
+static void occupy_closed_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) == -1)
+			(void)open("/", O_RDONLY | O_DIRECTORY); /* the lowest free number is fd */
+	}
+}
+
 int main(int argc, char **argv)
 {
+	occupy_closed_streams();
+	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write() then */
 	return delivered(run_command(argc, argv));
 }

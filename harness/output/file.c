@@ -16,6 +16,8 @@ static const char *remedy_of(int code)
 	case ENOSPC:
 	case EDQUOT:
 		return "free some space or choose another folder with --output";
+	case EFBIG:
+		return "raise the limit on the size of files: ulimit -f";
 	case EACCES:
 	case EPERM:
 		return "you may not write there: choose another folder with --output";
