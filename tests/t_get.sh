@@ -29,6 +29,8 @@ host,device,ceiling,value,unit,better,of_theoretical,status,reason,format_versio
 "a","gpu1","launch.roundtrip",9.2,"us","lower",,"ok",,1,x
 "a","gpu0","gemm.bf16.burst",835.1,"TFLOP/s","higher",0.78,"ok",,1,x
 "a","gpu1","gemm.bf16.burst",,"TFLOP/s","higher",,"failed","wrong result",1,x
+"a","gpu0","dram.read",5200,"GB/s","higher",1.08,"suspect","above its peak",1,x
+"a","gpu0","dram.write",3100,"GB/s","higher",0.64,"throttled","thermal",1,x
 "a","gpu0","gemm.fp64.burst",,"TFLOP/s","higher",,"skipped","left out to fit the budget",1,x
 CSV
 printf 'device,ceiling,value,status\ngpu0,dram.copy,1,ok\n' >gpuceil-20261129T000000Z-z/ceilings.csv
@@ -49,6 +51,11 @@ call get gemm.bf16.burst
 is "$out" 835.1 "a device that failed leaves the value of the other"
 is $status 1 "but not the exit status"
 has "$err" "gpu1 gemm.bf16.burst is failed: wrong result" "nor is it hidden"
+call get dram.read
+is "$status $out" "1 5200" "a suspect figure is printed, but no success"
+has "$err" "gpu0 dram.read is suspect: above its peak" "and said to be so"
+call get dram.write
+is "$status $out" "1 3100" "nor is one of a throttled GPU"
 call get gemm.fp64.burst
 is "$status $out" "1 " "a row without a value: exit 1, nothing on stdout"
 has "$err" "is skipped: left out to fit the budget" "its status and reason on stderr"
@@ -57,6 +64,14 @@ is "$status $out" "0 skipped" "its status is a column like others"
 call get launch.roundtrip --column of_theoretical
 is $status 1 "a row that is ok may lack a column"
 has "$err" "launch.roundtrip has no of_theoretical" "that is told too"
+
+mkdir killed
+printf 'device,ceiling,value,status\ngpu0,dram.copy,7,ok\n' >killed/ceilings.csv.partial
+call get dram.copy --run killed
+is "$status $out" "2 " "a run that was killed has no ceilings"
+has "$err" "rows so far are those of --run killed/ceilings.csv.partial" "but it is told where its rows are"
+call get dram.copy --run killed/ceilings.csv.partial
+is "$status $out" "0 7" "from where they can be had"
 
 call get dram.copi
 is $status 2 "a mistyped ceiling: exit 2"

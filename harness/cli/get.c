@@ -48,6 +48,24 @@ static bool newest_folder(char *ret_path, size_t size)
 	return there;
 }
 
+/* A run's ceilings.csv; while it goes on, and after it was killed, they are in a partial file. */
+static enum ceil_status find_ceilings(const char *run, char *ret_path, size_t size,
+                                      struct ceil_error *err)
+{
+	char partial[CEIL_PATH_MAX];
+
+	ceil_copy(ret_path, size, run);
+	ceil_append(ret_path, size, "/ceilings.csv");
+	ceil_copy(partial, sizeof(partial), ret_path);
+	ceil_append(partial, sizeof(partial), ".partial");
+	if (access(ret_path, F_OK) == 0 || access(partial, F_OK) != 0)
+		return CEIL_OK;
+	return ceil_fail(err, CEIL_E_USAGE,
+	                 "%s: this run is not over, or was killed: its rows so far are those of "
+	                 "--run %s",
+	                 run, partial);
+}
+
 static enum ceil_status find_run(const char *run, char *ret_path, size_t size,
                                  struct ceil_error *err)
 {
@@ -56,9 +74,9 @@ static enum ceil_status find_run(const char *run, char *ret_path, size_t size,
 	if (run) {
 		if (strlen(run) + sizeof("/ceilings.csv") > size)
 			return ceil_fail(err, CEIL_E_USAGE, "--run: the path is too long");
-		ceil_copy(ret_path, size, run);
 		if (stat(run, &st) == 0 && S_ISDIR(st.st_mode))
-			ceil_append(ret_path, size, "/ceilings.csv");
+			return find_ceilings(run, ret_path, size, err);
+		ceil_copy(ret_path, size, run);
 		return CEIL_OK;
 	}
 	ceil_copy(ret_path, size, "results/latest/ceilings.csv");
@@ -208,7 +226,7 @@ static int print_cell(const struct rows *rows, const struct ceil_record *r,
 		if (!matches(other, r->ceiling, device) || strcmp(other->status, "ok") == 0)
 			continue;
 		warn_row(other);
-		if (isnan(other->value) && ceil_record_bad(other))
+		if (ceil_record_bad(other))
 			exit_status = CEIL_EXIT_BAD;
 	}
 	if (absent && strcmp(r->status, "ok") == 0)
@@ -287,8 +305,9 @@ const struct ceil_command ceil_command_get = {
 	.summary = "prints one number of a run, for scripts",
 	.doc = "Prints the value of a ceiling from a run's ceilings.csv. Of several devices it is "
 	       "the slowest, since a job runs at its pace. Exit status: 0; 1 when the row has no "
-	       "value, or a device failed: its status and reason go to stderr, and so does "
-	       "everything that is not ok; 2 when the ceiling, column or run is not there.",
+	       "value, or when a device failed, is suspect or was throttled (a value that is there "
+	       "is printed all the same); 2 when the ceiling, column or run is not there. Status "
+	       "and reason of all that is not ok go to stderr.",
 	.options = option_rows,
 	.option_count = sizeof(option_rows) / sizeof(option_rows[0]),
 	.examples = "gpuceil get gemm.bf16.sustained\tTFLOP/s to divide by\n"
