@@ -38,6 +38,7 @@ refuses "unknown option --outptu: did you mean --output?" bench --outptu x
 refuses "the value is missing" bench --output
 refuses "cannot make folder /dev/null" bench --output /dev/null/run
 refuses "--version takes no argument" --version 2
+refuses "an item of the list is empty: ''" bench ""
 
 # A GPU that is expected is an error even where only the host is asked.
 said=$("$gpuceil" bench dram --backend host --quick --expect-gpus 2 --output "$work/expected" 2>&1 >"$work/out")

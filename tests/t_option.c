@@ -173,7 +173,7 @@ static void every_mistake_has_its_words(void)
 		{"--budget 0", "--budget TIME: 0 is too short: it must be more than 0"},
 		{"--budget soon", "--budget TIME: \"soon\" is not a duration such as"},
 		{"--budget 8e9", "--budget TIME: 8e9 is too long, at most 7 days"},
-		{"--dtype a,,b", "--dtype LIST: an item of the list is empty"},
+		{"--dtype a,,b", "--dtype LIST: an item of the list is empty: 'a,,b'"},
 		{"--busy skpi", "\"skpi\" is none of skip, run, fail; did you mean skip?"},
 		{"--busy 1", "\"1\" is none of skip, run, fail"},
 	};

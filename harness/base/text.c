@@ -75,9 +75,9 @@ static const char *skip_blanks(const char *s, const char *end)
 	return s;
 }
 
-/* One item without the blanks around it. */
-static enum ceil_status list_item(char ret_item[CEIL_LIST_ITEM], const char *from, const char *to,
-                                  struct ceil_error *err)
+/* One item of a list, without the blanks around it. */
+static enum ceil_status list_item(char ret_item[CEIL_LIST_ITEM], const char *list, const char *from,
+                                  const char *to, struct ceil_error *err)
 {
 	size_t length;
 
@@ -86,7 +86,7 @@ static enum ceil_status list_item(char ret_item[CEIL_LIST_ITEM], const char *fro
 		to--;
 	length = (size_t)(to - from);
 	if (length == 0)
-		return ceil_fail(err, CEIL_E_USAGE, "an item of the list is empty");
+		return ceil_fail(err, CEIL_E_USAGE, "an item of the list is empty: '%.64s'", list);
 	if (length >= CEIL_LIST_ITEM)
 		return ceil_fail(err, CEIL_E_USAGE, "%.16s... is %zu characters long, at most %d",
 		                 from, length, CEIL_LIST_ITEM - 1);
@@ -98,16 +98,16 @@ static enum ceil_status list_item(char ret_item[CEIL_LIST_ITEM], const char *fro
 enum ceil_status ceil_list_add(struct ceil_list *list, const char *text, struct ceil_error *err)
 {
 	size_t count = list->count;
-	const char *comma;
+	const char *item = text, *comma;
 
-	for (;; text = comma + 1) {
+	for (;; item = comma + 1) {
 		enum ceil_status status;
 
-		comma = text + strcspn(text, ",");
+		comma = item + strcspn(item, ",");
 		if (count == CEIL_LIST_MAX)
 			return ceil_fail(err, CEIL_E_USAGE, "more than %d items in the list",
 			                 CEIL_LIST_MAX);
-		status = list_item(list->item[count], text, comma, err);
+		status = list_item(list->item[count], text, item, comma, err);
 		if (status != CEIL_OK)
 			return status;
 		count++;
