@@ -113,8 +113,9 @@ static void print_plan(const struct ceil_session *s, const struct ceil_lane *lan
 		       e->fate == CEIL_RUN ? "run" : e->reason);
 	}
 	ceil_human_seconds(took, sizeof(took), ceil(lane->plan.price_s));
-	printf("%s: %zu points, about %s%s%s", lane->dev->props.label, points, took,
-	       *lane->plan.coverage ? "; left out: " : "", lane->plan.coverage);
+	printf("%s: %zu point%s, about %s%s%s", lane->dev->props.label, points,
+	       points == 1 ? "" : "s", took, *lane->plan.coverage ? "; left out: " : "",
+	       lane->plan.coverage);
 	if (lane->plan.price_s > limit_s) {
 		ceil_human_seconds(limit, sizeof(limit), limit_s);
 		printf("; what has not begun after %s is skipped", limit);
