@@ -99,6 +99,11 @@ has "$out" "; --replay FILE shows a recording" "and what can be seen all the sam
 demo 0 "a recording instead" --plain --else-replay $small --speed 1000
 has "$out" "replaying $small instead" "says that it does"
 has "$out" "REPLAY of a recording" "and marks it"
+demo 2 "files of a recording instead" --plain --else-replay $small --speed 1000 --output "$work/mine"
+has "$out" "a replay records nothing: leave out --output" "would be another machine's"
+ok "$([ ! -e "$work/mine" ]; echo $?)" "and are not made"
+demo 2 "a series of one" --plain --else-replay $small --speed 1000 --record "$work/mine.csv"
+has "$out" "leave out --record" "neither"
 driver_580
 if [ $has_cuda = yes ]; then
 	demo 1 "a broken GPU" --plain

@@ -284,6 +284,10 @@ static enum ceil_status open_show(const struct options *o, struct ceil_show **re
 		return ceil_fail(err, st, "%s", why.text);
 	if (!o->else_replay)
 		return ceil_fail(err, st, "%s; --replay FILE shows a recording", why.text);
+	/* Files of this folder would hold another machine's figures. */
+	if (o->record || o->output)
+		return ceil_fail(err, CEIL_E_USAGE, "%s; a replay records nothing: leave out %s",
+		                 why.text, o->record ? "--record" : "--output");
 	fprintf(stderr, "gpuceil: %s\ngpuceil: replaying %s instead\n", why.text, o->else_replay);
 	return ceil_demo_replay(o->else_replay, o->speed, &o->scenarios, o->all, ret_show, err);
 }
