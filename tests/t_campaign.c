@@ -209,6 +209,34 @@ static void test_wrong(void)
 	ok(isnan(op->value), "and no value");
 }
 
+/* What was tried says why there is no ceiling; what was left out says so only where nothing was. */
+static void test_left_out(void)
+{
+	for (size_t tried = 0; tried < 2; tried++) {
+		struct seen s = {0};
+		struct recorded r;
+		size_t n = 0;
+		bool hung;
+
+		recorded_open(&r, (double)INFINITY);
+		struct ceil_lane lane = lane_of(&r, "fake");
+		for (size_t i = 0; i < lane.plan.count; i++) {
+			struct ceil_entry *e = &lane.plan.v[i];
+
+			if (strcmp(e->point.variant->ceiling, "fake.op") != 0 || n++ < tried)
+				continue;
+			e->fate = CEIL_SKIPPED;
+			snprintf(e->reason, sizeof(e->reason), "left out");
+		}
+		ok(n > 2, "%zu entries of a ceiling", n);
+		is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a run of which little can be measured");
+		const struct row *op = ceiling(&s, "fake.op", "fake0");
+		is_int(op->status, tried ? CEIL_ROW_UNSUPPORTED : CEIL_ROW_SKIPPED,
+		       tried ? "one was tried" : "none was tried");
+		is_text(op->reason, tried ? "this algorithm cannot run" : "left out", "and why");
+	}
+}
+
 static void test_together(void)
 {
 	static struct seen s;
@@ -526,6 +554,7 @@ int main(void)
 	test_cancel();
 	test_hang();
 	test_wrong();
+	test_left_out();
 	test_together();
 	test_progress_together();
 	test_progress_without();

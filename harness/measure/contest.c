@@ -76,6 +76,17 @@ static const char *no_ceiling(const struct ceil_lane_run *l, const struct ceil_b
 	return team->functional ? "functional test: ranks share a GPU" : NULL;
 }
 
+/* Whether entry i has the say over j about why there is no ceiling: what the plan left out says
+ * nothing of what was tried. */
+static bool graver(const struct ceil_lane_run *l, size_t i, size_t j)
+{
+	const bool tried = l->in->plan.v[i].fate == CEIL_RUN;
+
+	if (tried != (l->in->plan.v[j].fate == CEIL_RUN))
+		return tried;
+	return l->results[i].status > l->results[j].status;
+}
+
 /*
  * No entry of the ceiling was measured, or what was is none: the gravest of their reasons stands in
  * its row.
@@ -85,17 +96,19 @@ static void absent_ceiling(struct ceil_lane_run *l, size_t first, enum ceil_regi
                            const char *not_one)
 {
 	struct ceil_point p = l->in->plan.v[first].point;
-	const struct ceil_found *worst = &l->results[first];
+	const struct ceil_found *why;
+	size_t worst = first;
 
 	for (size_t i = first; i < l->in->plan.count; i++) {
-		if (same_ceiling(l, first, i) && l->results[i].status > worst->status)
-			worst = &l->results[i];
+		if (same_ceiling(l, first, i) && graver(l, i, worst))
+			worst = i;
 	}
+	why = &l->results[worst];
 	p.regime = regime;
-	if (worst->status == CEIL_ROW_OK && not_one)
+	if (why->status == CEIL_ROW_OK && not_one)
 		ceil_lane_emit_absent(l, &p, CEIL_ROW_UNSUPPORTED, not_one, /* is_ceiling= */ true);
 	else
-		ceil_lane_emit_absent(l, &p, worst->status, worst->reason, /* is_ceiling= */ true);
+		ceil_lane_emit_absent(l, &p, why->status, why->reason, /* is_ceiling= */ true);
 }
 
 /* Index of the best outcome that counts; those that are not ok come after those that are. */
