@@ -68,13 +68,15 @@ static void what_is_known_at_the_start(void)
 	                                     "ecc",    "mig",  "vbios"};
 	static const struct ceil_backend absent = {.name = "absent"};
 	char word[] = "bench";
-	char *argv[] = {word, NULL};
+	char folder[] = "o\xff"; /* whatever a file system takes */
+	char *argv[] = {word, folder, NULL};
 	const struct ceil_run_setup setup = {
-		.argc = 1, .argv = argv, .command = "bench", .seed = 7, .budget_s = 60.0};
+		.argc = 2, .argv = argv, .command = "bench", .seed = 7, .budget_s = 60.0};
 	static struct ceil_inventory inv;
 	json_t *info;
 
 	setenv("LD_PRELOAD", "/none.so", 1);
+	setenv("NCCL_SOCKET_IFNAME", "\xe9th0", 1);
 	inv.found[inv.found_count++] = a_gpu();
 	inv.missing[inv.missing_count++] =
 		(struct ceil_missing){.backend = &absent, .reason = "none"};
@@ -86,6 +88,10 @@ static void what_is_known_at_the_start(void)
 	is_text(json_string_value(json_array_get(at(info, "command"), 0)), "gpuceil",
 	        "the command line begins with the program");
 	is_text(json_string_value(json_array_get(at(info, "command"), 1)), "bench", "as typed");
+	is_text(json_string_value(json_array_get(at(info, "command"), 2)), "o?",
+	        "what is not UTF-8 is there too");
+	is_text(json_string_value(at(info, "environment.NCCL_SOCKET_IFNAME")), "?th0",
+	        "in the environment as well");
 	ok(json_is_null(at(info, "telemetry.nvml")), "an NVML that is not there is null");
 	json_decref(info);
 }

@@ -8,6 +8,7 @@
 #ifdef CEIL_HAVE_CUDA
 #include "harness/device/cublaslt.h"
 #endif
+#include "harness/output/json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static const char *const recorded_environment[] = {
 
 static json_t *text(const char *s)
 {
-	return *s ? json_string(s) : json_null();
+	return *s ? ceil_json_text(s) : json_null();
 }
 
 static json_t *number(double x)
@@ -102,7 +103,7 @@ static json_t *environment(void)
 		const char *value = getenv(recorded_environment[i]);
 
 		if (value)
-			json_object_set_new(o, recorded_environment[i], json_string(value));
+			json_object_set_new(o, recorded_environment[i], ceil_json_text(value));
 	}
 	return o;
 }
@@ -148,7 +149,7 @@ static json_t *command_line(const struct ceil_run_setup *setup)
 
 	json_array_append_new(a, json_string("gpuceil"));
 	for (int i = 0; i < setup->argc; i++)
-		json_array_append_new(a, json_string(setup->argv[i]));
+		json_array_append_new(a, ceil_json_text(setup->argv[i]));
 	return a;
 }
 

@@ -3,6 +3,7 @@
 
 #include "harness/device/limits.h"
 #include "harness/device/topology.h"
+#include "harness/output/json.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -39,10 +40,10 @@ json_t *ceil_info_host(void)
 	json_object_set_new(o, "cgroup_memory_left_bytes", count_of(ceil_limits_memory_bytes()));
 	json_object_set_new(o, "numa_nodes", nodes);
 	if (ceil_topology_open(&t, &err) != CEIL_OK) {
-		json_object_set_new(o, "reason", json_string(err.text));
+		json_object_set_new(o, "reason", ceil_json_text(err.text));
 		return o;
 	}
-	json_object_set_new(o, "cpu", json_string(t->cpu_name));
+	json_object_set_new(o, "cpu", ceil_json_text(t->cpu_name));
 	json_object_set_new(o, "all", cores_json(t, &t->all));
 	for (size_t i = 0; i < t->node_count; i++)
 		json_array_append_new(nodes, cores_json(t, &t->node[i]));

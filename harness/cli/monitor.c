@@ -2,6 +2,7 @@
 #include "harness/cli/monitor.h"
 
 #include "harness/output/health.h"
+#include "harness/output/json.h"
 
 void ceil_monitor_begin(struct ceil_monitor *m, const struct ceil_inventory *inv)
 {
@@ -26,7 +27,7 @@ static void add_info(const struct ceil_monitor *m, const struct ceil_error *err,
 	json_t *sampler = json_object();
 
 	if (!m->sampler) {
-		json_object_set_new(sampler, "off", json_string(err->text));
+		json_object_set_new(sampler, "off", ceil_json_text(err->text));
 	} else {
 		json_object_set_new(sampler, "interval_s",
 		                    json_real((double)CEIL_SAMPLER_INTERVAL_NS * 1e-9));
@@ -34,7 +35,7 @@ static void add_info(const struct ceil_monitor *m, const struct ceil_error *err,
 			const char *reason = ceil_sampler_reason(m->sampler, i);
 
 			json_object_set_new(sampler, ceil_sources[i]->name,
-			                    *reason ? json_string(reason) : json_true());
+			                    *reason ? ceil_json_text(reason) : json_true());
 		}
 	}
 	json_object_set_new(info, "sampler", sampler);

@@ -7,6 +7,7 @@
 #include "harness/device/nccl.h"
 #include "harness/output/file.h"
 #include "harness/output/health.h"
+#include "harness/output/json.h"
 #include "harness/output/text.h"
 
 #include <inttypes.h>
@@ -265,7 +266,7 @@ static void add_libraries(const struct ceil_session *s, json_t *info)
 	}
 	if (ceil_session_has_gpu(s) && ceil_nccl_info_read(&nccl, /* err= */ NULL) == CEIL_OK) {
 		json_object_set_new(libraries, "nccl_version", json_string(nccl.version));
-		json_object_set_new(libraries, "nccl", json_string(nccl.path));
+		json_object_set_new(libraries, "nccl", ceil_json_text(nccl.path));
 	}
 }
 

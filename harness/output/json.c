@@ -14,8 +14,7 @@
 /* Every double of at most 15 digits comes out as it was typed. */
 #define FILE_DIGITS JSON_REAL_PRECISION(15)
 
-/* jansson refuses text that is not UTF-8 (a device name, a path): show '?' for its high bytes. */
-static json_t *text_value(const char *text)
+json_t *ceil_json_text(const char *text)
 {
 	json_t *value = json_string(text);
 	char plain[1024];
@@ -47,7 +46,7 @@ static json_t *field_value(const struct ceil_field *f, const void *row)
 	double x;
 
 	if (f->type == CEIL_F_TEXT)
-		return text_value((const char *)row + f->offset);
+		return ceil_json_text((const char *)row + f->offset);
 	if (f->type == CEIL_F_U64)
 		return u64_value(f, row);
 	memcpy(&x, (const char *)row + f->offset, sizeof(x));

@@ -9,6 +9,13 @@
 #include <stdio.h>
 
 /*
+ * ceil_json_text - a string of any bytes, such as a path, a device's name or what was typed:
+ * jansson refuses what is not UTF-8, so its high bytes become '?'. Return: the caller's; NULL
+ * without memory.
+ */
+json_t *ceil_json_text(const char *text);
+
+/*
  * ceil_json_write_line - the row as one line, with "table" first and a member for each field that
  * is present; flushed. Bytes that are no UTF-8 become '?'; whole numbers above INT64_MAX become
  * text. Return: CEIL_E_IO if it was not written, CEIL_E_NOMEM.
