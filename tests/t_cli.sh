@@ -34,6 +34,8 @@ refuses "--algo tile=3: an algorithm begins with 'id='" bench --algo tile=3
 refuses "unknown pattern \"ones\": known are normal, zeros" bench --pattern ones
 refuses "--duty 1.5: from 0.05 to 0.95" bench --duty 1.5
 refuses "--duty 0: from 0.05 to 0.95" bench --duty 0
+refuses "--duty 0.5: a row between burst and sustained needs one that has bursts" bench dram --duty 0.5
+refuses "gemm or tensor, on a GPU" bench gemm --backend host --duty 0.5
 refuses "unknown option --outptu: did you mean --output?" bench --outptu x
 refuses "the value is missing" bench --output
 refuses "cannot make folder /dev/null" bench --output /dev/null/run
@@ -87,6 +89,11 @@ has "$("$gpuceil" bench --backend host --budget 1s --dry-run | tail -n 1)" \
 	"; what has not begun after 1 s is skipped" "a plan that cannot become so short says it"
 has_not "$("$gpuceil" bench --backend host --budget 1h --dry-run | tail -n 1)" "not begun" \
 	"one that fits does not"
+has "$("$gpuceil" bench gemm --backend host --shape 64,32,16 --dry-run)" "host.gemm.fp64.64x32x16 " \
+	"a plan names ceilings as rows do"
+has "$("$gpuceil" bench dram --backend host --pattern zeros --dry-run)" "host.dram.copy.zeros " \
+	"with the pattern"
+has "$("$gpuceil" bench tensor --duty 0.5 --dry-run)" "cuda: " "where there is no GPU --duty is no mistake"
 summaries=$("$gpuceil" --help | sed -n '/^Commands:/,/^$/s/^  [a-z]* */&|/p' | cut -d'|' -f1)
 is "$(echo "$summaries" | awk '{ print length }' | sort -u | wc -l)" 1 "help: summaries in one column"
 is "$(echo "$summaries" | grep -c '[a-z] $')" 0 "help: two blanks before each"

@@ -100,6 +100,7 @@ static double given_s(const struct ceil_session *s, const struct ceil_lane *lane
 static void print_plan(const struct ceil_session *s, const struct ceil_lane *lane)
 {
 	const double limit_s = given_s(s, lane);
+	char ceiling[64];
 	char took[32];
 	char limit[32];
 	size_t points = 0;
@@ -108,8 +109,9 @@ static void print_plan(const struct ceil_session *s, const struct ceil_lane *lan
 		const struct ceil_entry *e = &lane->plan.v[i];
 
 		points += e->fate == CEIL_RUN;
-		printf("%-10s %-22s %-24s %-20s %s\n", lane->dev->props.label,
-		       e->point.variant->ceiling, e->point.variant->name, e->point.cas->name,
+		ceil_point_ceiling(&e->point, ceiling, sizeof(ceiling));
+		printf("%-10s %-22s %-24s %-20s %s\n", lane->dev->props.label, ceiling,
+		       e->point.variant->name, e->point.cas->name,
 		       e->fate == CEIL_RUN ? "run" : e->reason);
 	}
 	ceil_human_seconds(took, sizeof(took), ceil(lane->plan.price_s));

@@ -106,6 +106,11 @@ static enum ceil_status read_data(const struct ceil_bench_options *o, struct cei
 		return CEIL_OK;
 	if (!(o->duty >= 0.05 && o->duty <= 0.95))
 		return ceil_fail(err, CEIL_E_USAGE, "--duty %g: from 0.05 to 0.95", o->duty);
+	if (!ceil_filter_has_bursts(f))
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--duty %g: a row between burst and sustained needs one that has "
+		                 "bursts: gemm or tensor, on a GPU",
+		                 o->duty);
 	f->duty = o->duty;
 	return CEIL_OK;
 }

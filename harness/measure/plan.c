@@ -119,7 +119,7 @@ static enum ceil_status check_list(const struct ceil_list *list, enum name_kind 
 }
 
 /* Names may each exist and still have nothing in common: dram has no bf16. */
-static bool anything_wanted(const struct ceil_filter *f)
+static bool anything_wanted(const struct ceil_filter *f, bool with_bursts)
 {
 	const struct ceil_bench *const *list = f->list ? f->list : ceil_benches;
 
@@ -127,11 +127,17 @@ static bool anything_wanted(const struct ceil_filter *f)
 		for (size_t v = 0; v < list[b]->variant_count; v++) {
 			const struct ceil_variant *x = &list[b]->variants[v];
 
-			if (wanted(f, list[b], x, f->backend ? f->backend : x->backend))
+			if (wanted(f, list[b], x, f->backend ? f->backend : x->backend) &&
+			    (x->burst_finalists || !with_bursts))
 				return true;
 		}
 	}
 	return false;
+}
+
+bool ceil_filter_has_bursts(const struct ceil_filter *f)
+{
+	return anything_wanted(f, /* with_bursts= */ true);
 }
 
 enum ceil_status ceil_filter_check(const struct ceil_filter *f, struct ceil_error *err)
@@ -143,7 +149,7 @@ enum ceil_status ceil_filter_check(const struct ceil_filter *f, struct ceil_erro
 		st = check_list(&f->variants, VARIANT_NAMES, "variant", "variants", err);
 	if (st == CEIL_OK)
 		st = check_list(&f->dtypes, DTYPE_NAMES, "type", "dtypes", err);
-	return st == CEIL_OK && !anything_wanted(f)
+	return st == CEIL_OK && !anything_wanted(f, /* with_bursts= */ false)
 	               ? ceil_fail(err, CEIL_E_USAGE,
 	                           "nothing to measure: no variant is all that was asked for; "
 	                           "`gpuceil list variants` shows the types and benches of each")

@@ -97,6 +97,9 @@ void ceil_plan_done(struct ceil_plan *plan);
 CEIL_MUST_CHECK enum ceil_status ceil_filter_check(const struct ceil_filter *f,
                                                    struct ceil_error *err);
 
+/* ceil_filter_has_bursts - whether anything that the filter leaves has bursts, as --duty needs. */
+bool ceil_filter_has_bursts(const struct ceil_filter *f);
+
 /*
  * ceil_point_ceiling - "gemm.bf16.burst": the variant's ceiling and the regime; between them the
  * case if it is the user's own, and the pattern if it is not the variant's own:
