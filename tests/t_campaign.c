@@ -237,6 +237,52 @@ static void test_left_out(void)
 	}
 }
 
+/* A peer that was measured well is no ceiling, and none is "ok" without a value. */
+static void test_beside_alone(void)
+{
+	for (int left_out = 0; left_out < 2; left_out++) {
+		struct seen s = {0};
+		struct recorded r;
+		bool hung;
+
+		recorded_open(&r, 2000000.0);
+		struct ceil_lane lane = lane_of(&r, "fake");
+		for (size_t i = 0; i < lane.plan.count; i++) {
+			struct ceil_entry *e = &lane.plan.v[i];
+
+			if (e->point.variant->beside || e->fate != CEIL_RUN)
+				continue;
+			e->fate = left_out ? CEIL_SKIPPED : CEIL_UNSUPPORTED;
+			snprintf(e->reason, sizeof(e->reason), "not here");
+		}
+		is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a run of what stands beside");
+		const struct row *op = ceiling(&s, "fake.op", "fake0");
+		is_int(op->status, left_out ? CEIL_ROW_SKIPPED : CEIL_ROW_UNSUPPORTED,
+		       "what was left out says why");
+		is_text(op->reason, "not here", "in its words");
+	}
+}
+
+static void test_beside_chosen(void)
+{
+	struct ceil_filter f = {.list = recorded_benches, .quick = true};
+	struct ceil_error err = {CEIL_OK, ""};
+	struct seen s = {0};
+	struct ceil_lane lane = {0};
+	struct recorded r;
+	bool hung;
+
+	recorded_open(&r, 2000000.0);
+	lane.dev = &r.base;
+	is_int(ceil_list_add(&f.variants, "beside", &err), CEIL_OK, "--quick --variant beside");
+	is_int(ceil_plan_make(&f, "recorded", &r.base.props, NULL, &lane.plan, &err), CEIL_OK,
+	       "plan");
+	is_int(run(&lane, 1, &s, &hung), CEIL_OK, "a run of it alone");
+	const struct row *op = ceiling(&s, "fake.op", "fake0");
+	is_int(op->status, CEIL_ROW_SKIPPED, "there is no ceiling");
+	is_text(op->reason, "all that was asked for only stands beside this ceiling", "and why");
+}
+
 static void test_together(void)
 {
 	static struct seen s;
@@ -555,6 +601,8 @@ int main(void)
 	test_hang();
 	test_wrong();
 	test_left_out();
+	test_beside_alone();
+	test_beside_chosen();
 	test_together();
 	test_progress_together();
 	test_progress_without();

@@ -76,15 +76,20 @@ static const char *no_ceiling(const struct ceil_lane_run *l, const struct ceil_b
 	return team->functional ? "functional test: ranks share a GPU" : NULL;
 }
 
-/* Whether entry i has the say over j about why there is no ceiling: what the plan left out says
- * nothing of what was tried. */
+/* How much entry i has to say about why there is no ceiling: nothing where it went well; of what
+ * was tried more than of what the plan left out. */
+static int says_why(const struct ceil_lane_run *l, size_t i)
+{
+	if (l->results[i].status == CEIL_ROW_OK)
+		return 0;
+	return l->in->plan.v[i].fate == CEIL_RUN ? 2 : 1;
+}
+
 static bool graver(const struct ceil_lane_run *l, size_t i, size_t j)
 {
-	const bool tried = l->in->plan.v[i].fate == CEIL_RUN;
+	const int more = says_why(l, i) - says_why(l, j);
 
-	if (tried != (l->in->plan.v[j].fate == CEIL_RUN))
-		return tried;
-	return l->results[i].status > l->results[j].status;
+	return more > 0 || (more == 0 && l->results[i].status > l->results[j].status);
 }
 
 /*
@@ -107,6 +112,10 @@ static void absent_ceiling(struct ceil_lane_run *l, size_t first, enum ceil_regi
 	p.regime = regime;
 	if (why->status == CEIL_ROW_OK && not_one)
 		ceil_lane_emit_absent(l, &p, CEIL_ROW_UNSUPPORTED, not_one, /* is_ceiling= */ true);
+	else if (why->status == CEIL_ROW_OK)
+		ceil_lane_emit_absent(l, &p, CEIL_ROW_SKIPPED,
+		                      "all that was asked for only stands beside this ceiling",
+		                      /* is_ceiling= */ true);
 	else
 		ceil_lane_emit_absent(l, &p, why->status, why->reason, /* is_ceiling= */ true);
 }
