@@ -166,6 +166,7 @@ static const struct ceil_variant variants[] = {
 	MMA(bf16, CEIL_BF16, CEIL_FP32, CEIL_TFLOP_S, 80, true, 1),
 	WGMMA(fp16, CEIL_FP16, CEIL_FP32, CEIL_TFLOP_S, false),
 	MMA(fp16, CEIL_FP16, CEIL_FP32, CEIL_TFLOP_S, 75, false, 1),
+	WGMMA(fp16_acc16, CEIL_FP16, CEIL_FP16, CEIL_TFLOP_S, false),
 	MMA(fp16_acc16, CEIL_FP16, CEIL_FP16, CEIL_TFLOP_S, 75, false, 0),
 	WGMMA(tf32, CEIL_TF32, CEIL_FP32, CEIL_TFLOP_S, false),
 	MMA(tf32, CEIL_TF32, CEIL_FP32, CEIL_TFLOP_S, 80, false, 1),

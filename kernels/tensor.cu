@@ -47,7 +47,17 @@ struct int8 {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-constexpr int WGMMA_ROWS = 64, WGMMA_SUMS = 128; /* sums: of a thread */
+constexpr int WGMMA_ROWS = 64;
+
+/* The sums of a thread: 128, one a register; those of fp16 come two to a register. */
+template <class T> struct wgmma_sums {
+	using out = typename T::sum;
+	using type = typename T::sum[128];
+};
+template <> struct wgmma_sums<fp16_acc16> {
+	using out = uint16_t;
+	using type = uint32_t[64];
+};
 
 /* Rows of 128 bytes: 64 as they are, 64 negated (A) or as they are again (B). */
 struct alignas(1024) operands {
@@ -91,39 +101,45 @@ __device__ uint64_t descriptor(const void *shared)
 }
 
 /* clang-format off */
-#define REGISTERS \
-	"{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
+#define REGISTERS_64 \
+	"%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
 	"%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31," \
 	"%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47," \
-	"%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63," \
+	"%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define REGISTERS_128 \
+	REGISTERS_64 "," \
 	"%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79," \
 	"%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95," \
 	"%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111," \
-	"%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127}"
+	"%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define SUMS_4(c, d, i)  c(d[i]), c(d[(i) + 1]), c(d[(i) + 2]), c(d[(i) + 3])
 #define SUMS_16(c, d, i) SUMS_4(c, d, i), SUMS_4(c, d, (i) + 4), SUMS_4(c, d, (i) + 8), SUMS_4(c, d, (i) + 12)
-#define SUMS(c, d) \
-	SUMS_16(c, d, 0), SUMS_16(c, d, 16), SUMS_16(c, d, 32), SUMS_16(c, d, 48), \
-	SUMS_16(c, d, 64), SUMS_16(c, d, 80), SUMS_16(c, d, 96), SUMS_16(c, d, 112)
+#define SUMS_64(c, d, i) SUMS_16(c, d, i), SUMS_16(c, d, (i) + 16), SUMS_16(c, d, (i) + 32), SUMS_16(c, d, (i) + 48)
+#define SUMS_128(c, d)   SUMS_64(c, d, 0), SUMS_64(c, d, 64)
 /* The predicate: D is added to. Scales of A and B are 1; neither is transposed. */
-#define WGMMA(type, shape_and_types, constraint, scales) \
-	__device__ void wgmma(type, type::sum (&d)[WGMMA_SUMS], uint64_t a, uint64_t b) \
+#define WGMMA(t, shape_and_types, registers, a_b, sums, scales) \
+	__device__ void wgmma(t, wgmma_sums<t>::type &d, uint64_t a, uint64_t b) \
 	{ \
 		asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n" \
-		             "wgmma.mma_async.sync.aligned." shape_and_types " " REGISTERS \
-		             ", %128, %129, p" scales ";\n}" \
-		             : SUMS(constraint, d) : "l"(a), "l"(b)); \
+		             "wgmma.mma_async.sync.aligned." shape_and_types " {" registers \
+		             "}, " a_b ", p" scales ";\n}" \
+		             : sums : "l"(a), "l"(b)); \
 	}
+#define WGMMA_128(t, shape_and_types, constraint, scales) \
+	WGMMA(t, shape_and_types, REGISTERS_128, "%128, %129", SUMS_128(constraint, d), scales)
+#define WGMMA_64(t, shape_and_types, constraint, scales) \
+	WGMMA(t, shape_and_types, REGISTERS_64, "%64, %65", SUMS_64(constraint, d, 0), scales)
 /* clang-format on */
-WGMMA(bf16, "m64n256k16.f32.bf16.bf16", "+f", ", 1, 1, 0, 0")
-WGMMA(fp16, "m64n256k16.f32.f16.f16", "+f", ", 1, 1, 0, 0")
-WGMMA(tf32, "m64n256k8.f32.tf32.tf32", "+f", ", 1, 1")
-WGMMA(e4m3, "m64n256k32.f32.e4m3.e4m3", "+f", ", 1, 1")
-WGMMA(int8, "m64n256k32.s32.s8.s8", "+r", "")
+WGMMA_128(bf16, "m64n256k16.f32.bf16.bf16", "+f", ", 1, 1, 0, 0")
+WGMMA_128(fp16, "m64n256k16.f32.f16.f16", "+f", ", 1, 1, 0, 0")
+WGMMA_64(fp16_acc16, "m64n256k16.f16.f16.f16", "+r", ", 1, 1, 0, 0")
+WGMMA_128(tf32, "m64n256k8.f32.tf32.tf32", "+f", ", 1, 1")
+WGMMA_128(e4m3, "m64n256k32.f32.e4m3.e4m3", "+f", ", 1, 1")
+WGMMA_128(int8, "m64n256k32.s32.s8.s8", "+r", "")
 
 /* One product over half a row: two instructions, each over 32 bytes of k. */
 template <class T>
-__device__ void product(typename T::sum (&d)[WGMMA_SUMS], uint64_t a, uint64_t b, int half)
+__device__ void product(typename wgmma_sums<T>::type &d, uint64_t a, uint64_t b, int half)
 {
 	wgmma(T(), d, a + half * 4, b + half * 4);
 	wgmma(T(), d, a + half * 4 + 2, b + half * 4 + 2);
@@ -137,7 +153,7 @@ template <int N> __device__ void commit_and_wait()
 }
 
 template <class T>
-__device__ void multiply(typename T::sum (&d)[WGMMA_SUMS], const operands &o, uint32_t turns)
+__device__ void multiply(typename wgmma_sums<T>::type &d, const operands &o, uint32_t turns)
 {
 	const uint64_t a = descriptor(o.a[threadIdx.x / 128 * WGMMA_ROWS]), b = descriptor(o.b);
 
@@ -160,29 +176,40 @@ __device__ void multiply(typename T::sum (&d)[WGMMA_SUMS], const operands &o, ui
 }
 
 /* Sum 4 j + 2 h + i of a thread: row 16 warp + lane / 4 + 8 h, column 8 j + 2 (lane % 4) + i. */
-template <class Sum> __device__ void store(Sum *c, const Sum (&d)[WGMMA_SUMS])
+template <class Sum> __device__ void store(Sum *c, const Sum (&d)[128])
 {
 	const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
 	c += (16 * warp + lane / 4) * CEIL_WGMMA_N + 2 * (lane % 4);
 #pragma unroll
-	for (int j = 0; j < WGMMA_SUMS; j++)
+	for (int j = 0; j < 128; j++)
 		c[j % 4 / 2 * 8 * CEIL_WGMMA_N + j / 4 * 8 + j % 2] = d[j];
+}
+
+__device__ void store(uint16_t *c, const uint32_t (&d)[64])
+{
+	const uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+
+	c += (16 * warp + lane / 4) * CEIL_WGMMA_N + 2 * (lane % 4);
+#pragma unroll
+	for (int j = 0; j < 64; j++)
+		*(uint32_t *)(c + j % 2 * 8 * CEIL_WGMMA_N + j / 2 * 8) = d[j];
 }
 #endif
 
 template <class T>
 __global__ void __launch_bounds__(CEIL_WGMMA_THREADS)
-	wgmma_kernel(const uint4 *__restrict__ a, const uint4 *__restrict__ b,
-                     typename T::sum *__restrict__ c, uint32_t turns)
+	wgmma_kernel(const uint4 *__restrict__ a, const uint4 *__restrict__ b, void *__restrict__ c,
+                     uint32_t turns)
 {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
+	using out = typename wgmma_sums<T>::out;
 	__shared__ operands o;
-	typename T::sum d[WGMMA_SUMS];
+	typename wgmma_sums<T>::type d;
 
 	load_operands<T>(o, a, b);
 	multiply<T>(d, o, turns);
-	store(c + (uint64_t)blockIdx.x * CEIL_WGMMA_M * CEIL_WGMMA_N, d);
+	store((out *)c + (uint64_t)blockIdx.x * CEIL_WGMMA_M * CEIL_WGMMA_N, d);
 #endif
 }
 

@@ -40,7 +40,8 @@ enum {
  * 256; what CUDA said.
  * Source: PTX ISA 9.0, wgmma.mma_async and mma: fragments and shared-memory matrix layouts.
  */
-#define CEIL_TENSOR_WGMMA_TYPES(TYPE) TYPE(bf16) TYPE(fp16) TYPE(tf32) TYPE(e4m3) TYPE(int8)
+#define CEIL_TENSOR_WGMMA_TYPES(TYPE)                                                              \
+	TYPE(bf16) TYPE(fp16) TYPE(fp16_acc16) TYPE(tf32) TYPE(e4m3) TYPE(int8)
 #define CEIL_TENSOR_MMA_TYPES(TYPE)                                                                \
 	TYPE(bf16) TYPE(fp16) TYPE(fp16_acc16) TYPE(tf32) TYPE(e4m3) TYPE(int8) TYPE(fp64)
 
