@@ -138,7 +138,7 @@ static const struct ceil_axis axes[] = {
 };
 
 static const struct ceil_case cases[] = {
-	{"2048", "cuda", true, {2048}},
+	{"4096", "cuda", true, {4096}},
 };
 
 /* Two warpgroups fill the tensor cores of an SM; of mma.sync sixteen warps. */
@@ -157,7 +157,7 @@ static const struct ceil_case cases[] = {
 #define MMA(type, in, sum, unit_, least_cc, is_quick, sustained)                                   \
 	{                                                                                          \
 		FORM(mma, type, #type, in, sum, unit_, "mma.sync, operands in registers"),         \
-			.threads = 128, .blocks_per_sm = 4, .per_thread = 1, .min_cc = least_cc,   \
+			.threads = 256, .blocks_per_sm = 2, .per_thread = 1, .min_cc = least_cc,   \
 			.sustained_finalists = sustained, .quick = is_quick                        \
 	}
 
