@@ -83,18 +83,10 @@ static enum ceil_status open_graph(struct ceil_device *dev, const struct ceil_la
                                    uint32_t branches, struct ceil_launch_state **ret_state,
                                    struct ceil_error *err)
 {
-	struct ceil_launch_state *graph = NULL;
-	enum ceil_status st = ceil_cuda_graph_open(dev, l, branches, &graph, err);
+	/* First: between a graph's upload and its first launch, overlapping changes nothing. */
+	const enum ceil_status st = overlap_streams(dev, l, err);
 
-	if (st != CEIL_OK)
-		return st;
-	/* Last: the upload of a graph may change the state as well. */
-	st = overlap_streams(dev, l, err);
-	if (st == CEIL_OK)
-		*ret_state = graph;
-	else
-		ceil_launch_state_close(graph);
-	return st;
+	return st == CEIL_OK ? ceil_cuda_graph_open(dev, l, branches, ret_state, err) : st;
 }
 
 static enum ceil_status open_chain(struct ceil_device *dev, const struct ceil_launch *l,
