@@ -295,7 +295,7 @@ static bool is_model_type(const struct ceil_variant *v)
 
 /*
  * Burst allows 30 ms of work. fp32 and fp64 reach 50 to 67 TFLOP/s on the fastest parts, so
- * products above 8192^3 are left to the types that are faster, and those of fp64 above 3e11
+ * products above 8192^3 are left to the types that are faster, and those of fp64 above 6e11
  * operations, which meet the power limit (H200: 62.1 at 8192^3, 64.9 at 4224x2048x8192); where fp64
  * is slow, 1 TFLOP/s and a bit, so are those above 3e10. 8-bit types are fast in one layout.
  */
@@ -313,7 +313,7 @@ static bool gemm_applies(const struct ceil_point *p, const struct ceil_device_pr
 		return p->cas == ceil_gemm_cases; /* one row says that they are not measured */
 	if (is_host(p) || p->apart)
 		return true;
-	if ((a == CEIL_FP32 && flops > 1.1e12) || (a == CEIL_FP64 && flops > 3e11))
+	if ((a == CEIL_FP32 && flops > 1.1e12) || (a == CEIL_FP64 && flops > 6e11))
 		return false;
 	if (a == CEIL_FP64 && flops > 3e10 && d && has_slow_fp64(d))
 		return false;

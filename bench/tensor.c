@@ -167,7 +167,7 @@ static const struct ceil_variant variants[] = {
 	WGMMA(fp16, CEIL_FP16, CEIL_FP32, CEIL_TFLOP_S, false),
 	MMA(fp16, CEIL_FP16, CEIL_FP32, CEIL_TFLOP_S, 75, false, 1),
 	WGMMA(fp16_acc16, CEIL_FP16, CEIL_FP16, CEIL_TFLOP_S, false),
-	MMA(fp16_acc16, CEIL_FP16, CEIL_FP16, CEIL_TFLOP_S, 75, false, 0),
+	MMA(fp16_acc16, CEIL_FP16, CEIL_FP16, CEIL_TFLOP_S, 75, false, 1),
 	WGMMA(tf32, CEIL_TF32, CEIL_FP32, CEIL_TFLOP_S, false),
 	MMA(tf32, CEIL_TF32, CEIL_FP32, CEIL_TFLOP_S, 80, false, 1),
 	WGMMA(e4m3, CEIL_E4M3, CEIL_FP32, CEIL_TFLOP_S, true),

@@ -16,13 +16,13 @@ static void test_shape_and_work(void)
 		uint64_t m, n, k, blocks;
 		double flops;
 	} want[] = {
-		/* 2 m n k x (8 x 3 turns + 1) x tiles: a block's, or one for each of 4 warps */
+		/* 2 m n k x (8 x 3 turns + 1) x tiles: a block's, or one for each of 8 warps */
 		{"wgmma.bf16", 128, 256, 32, 2, 2.0 * 128 * 256 * 32 * 25 * 2},
 		{"wgmma.tf32", 128, 256, 16, 2, 2.0 * 128 * 256 * 16 * 25 * 2},
 		{"wgmma.e4m3", 128, 256, 64, 2, 2.0 * 128 * 256 * 64 * 25 * 2},
-		{"mma.fp16_acc16", 32, 32, 32, 8, 2.0 * 32 * 32 * 32 * 25 * 32},
-		{"mma.int8", 32, 32, 64, 8, 2.0 * 32 * 32 * 64 * 25 * 32},
-		{"mma.fp64", 32, 16, 8, 8, 2.0 * 32 * 16 * 8 * 25 * 32},
+		{"mma.fp16_acc16", 32, 32, 32, 4, 2.0 * 32 * 32 * 32 * 25 * 32},
+		{"mma.int8", 32, 32, 64, 4, 2.0 * 32 * 32 * 64 * 25 * 32},
+		{"mma.fp64", 32, 16, 8, 4, 2.0 * 32 * 16 * 8 * 25 * 32},
 	};
 	const uint64_t axis[] = {3};
 	const uint64_t none[] = {0};
