@@ -202,7 +202,7 @@ const struct ceil_scenario ceil_scenarios[] = {
 	{
 		.name = "gemm_size",
 		.title = "matrix products from 64^3 to 8192^3",
-		.lesson = "At 64^3 GPU-Util still reads more than half, for a ten-thousandth "
+		.lesson = "At 64^3 GPU-Util still reads about half, for a ten-thousandth "
 			  "of the rate; at 1024^3 it is above 90 %, for half of it at most. Small "
 			  "shapes starve the tensor cores, and GPU-Util does not tell.",
 		.more = "bf16 products of square matrices, launched without a pause. The ratio to "
