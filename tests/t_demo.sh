@@ -156,4 +156,10 @@ demo 2 "a word" --plain gemm
 has "$out" "named by --scenario" "is told where it belongs"
 demo 2 "recording a recording" --replay $small --record "$work/r.csv"
 has "$out" "records nothing" "is told"
+for option in --gpu=0 --duration=3s --busy=run --seed=2; do
+	demo 2 "a recording with $option" --replay $small --plain "$option"
+	has "$out" "--replay shows what was: leave out ${option%=*}" "is told"
+done
+demo 2 "a speed of nothing recorded" --plain --speed 2
+has "$out" "--speed is of a recording" "is told"
 done_testing

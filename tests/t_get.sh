@@ -96,6 +96,15 @@ call get dram.copy --run gpuceil-20261129T000000Z-z
 is "$out" 1 "the run that was asked for"
 call get dram.copy --run gpuceil-20261129T000000Z-z/ceilings.csv
 is "$out" 1 "or its file"
+mkdir same && cd same # three runs of one second
+for run in z:1 z.2:2 z.10:10; do
+	folder=gpuceil-20261129T000000Z-${run%:*}
+	mkdir "$folder"
+	printf 'device,ceiling,value,status\ngpu0,dram.copy,%s,ok\n' "${run#*:}" >"$folder/ceilings.csv"
+done
+call get dram.copy
+is "$out" 10 "the newest of one second"
+cd ..
 mkdir results && ln -s ../gpuceil-20261129T000000Z-z results/latest
 call get dram.copy
 is "$out" 1 "results/latest comes before the newest folder"

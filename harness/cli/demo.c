@@ -292,6 +292,26 @@ static enum ceil_status open_show(const struct options *o, struct ceil_show **re
 	return ceil_demo_replay(o->else_replay, o->speed, &o->scenarios, o->all, ret_show, err);
 }
 
+/* What a recording cannot follow is an error, or its figures would be taken for another run's. */
+static enum ceil_status check_recording(const struct options *o, struct ceil_error *err)
+{
+	const char *live = o->gpus.count    ? "--gpu"
+	                   : o->duration_ns ? "--duration"
+	                   : o->busy        ? "--busy"
+	                   : o->seed != 1   ? "--seed"
+	                                    : NULL;
+
+	if (o->replay && (o->record || o->output))
+		return ceil_fail(err, CEIL_E_USAGE, "--replay records nothing: leave out %s",
+		                 o->record ? "--record" : "--output");
+	if (o->replay && live)
+		return ceil_fail(err, CEIL_E_USAGE, "--replay shows what was: leave out %s", live);
+	if (!o->replay && !o->else_replay && o->speed != 1)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--speed is of a recording: name it by --replay");
+	return CEIL_OK;
+}
+
 static enum ceil_status check_options(const struct options *o, int rest, char **argv,
                                       struct ceil_error *err)
 {
@@ -305,10 +325,7 @@ static enum ceil_status check_options(const struct options *o, int rest, char **
 		                 "--duration %g s is shorter than the counters' refresh: at least "
 		                 "0.5 s, 2.5 s to see GPU-Util settle",
 		                 (double)o->duration_ns / CEIL_NS_PER_S);
-	if (o->replay && (o->record || o->output))
-		return ceil_fail(err, CEIL_E_USAGE, "--replay records nothing: leave out %s",
-		                 o->record ? "--record" : "--output");
-	return CEIL_OK;
+	return check_recording(o, err);
 }
 
 static int explain(const char *name)

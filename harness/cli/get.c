@@ -32,20 +32,23 @@ static const struct ceil_option option_rows[] = {
 
 /* ---- which run */
 
-/* The newest of ./gpuceil-*: the names begin with the time, so the last one by name. */
+/* The newest of ./gpuceil-*: names begin with the time; runs of one second end in .2, .3 ... */
 static bool newest_folder(char *ret_path, size_t size)
 {
+	const char *newest = "";
 	glob_t found;
-	bool there = false;
 
 	if (glob("./gpuceil-*/ceilings.csv", 0, /* errfunc= */ NULL, &found) != 0)
 		return false;
-	if (found.gl_pathc > 0) {
-		ceil_copy(ret_path, size, found.gl_pathv[found.gl_pathc - 1]);
-		there = true;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		*strrchr(found.gl_pathv[i], '/') = '\0'; /* the folder's name alone */
+		if (strverscmp(found.gl_pathv[i], newest) > 0)
+			newest = found.gl_pathv[i];
 	}
+	ceil_copy(ret_path, size, newest);
+	ceil_append(ret_path, size, "/ceilings.csv");
 	globfree(&found);
-	return there;
+	return true;
 }
 
 /* A run's ceilings.csv; while it goes on, and after it was killed, they are in a partial file. */
