@@ -55,8 +55,8 @@ demo 0 "a recording without the whole tour" --replay "$work/part.csv" --plain --
 has "$out" "storm.1us.x1: short kernels" "is shown whole"
 
 # ---- every committed recording holds what the lesson claims; where GPU-Util is full, work is steady
-# Two rows of the H200's are known to be further apart than half a point: with all its counters PM
-# sampling counts 1.9 and 1.4 % too few active cycles there, in every reading.
+# Two rows of the H200's are known to be further apart than half a point: PM sampling had all its
+# counters then, with which it counts 1.9 and 1.4 % too few active cycles there.
 known='"sms.64" "gemm_size.2048"'
 for f in results/reference/*/utilization.csv; do
 	[ -e "$f" ] || continue

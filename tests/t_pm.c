@@ -40,7 +40,7 @@ static void test_known(struct ceil_pm_api *api, const char *const *names, size_t
 			skip(k->chip, "this CUPTI does not know it");
 			continue;
 		}
-		if (ceil_pm_plan_make(api, k->chip, NULL, &plan, &err) != CEIL_OK) {
+		if (ceil_pm_plan_make(api, k->chip, NULL, CEIL_PM_ALL, &plan, &err) != CEIL_OK) {
 			ok(false, "%s: %s", k->chip, err.text);
 			continue;
 		}
@@ -62,7 +62,8 @@ static void test_all(struct ceil_pm_api *api, const char *const *names, size_t c
 		struct ceil_error err = {CEIL_OK, ""};
 		struct ceil_pm_plan plan;
 		const bool volta = strncmp(names[i], "GV", 2) == 0;
-		const enum ceil_status st = ceil_pm_plan_make(api, names[i], NULL, &plan, &err);
+		const enum ceil_status st =
+			ceil_pm_plan_make(api, names[i], NULL, CEIL_PM_ALL, &plan, &err);
 
 		ok((st == CEIL_OK) != volta, "%s: %s", names[i], volta ? "no sampling" : "a plan");
 		if (st == CEIL_OK)
@@ -70,12 +71,27 @@ static void test_all(struct ceil_pm_api *api, const char *const *names, size_t c
 	}
 }
 
+/* Beside GPM: no more than what it needs, or cycles are lost. */
+static void test_cycles(struct ceil_pm_api *api)
+{
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_pm_plan plan;
+
+	if (!ok(ceil_pm_plan_make(api, "GH100", NULL, CEIL_PM_CYCLES, &plan, &err) == CEIL_OK,
+	        "cycles alone %s", err.text))
+		return;
+	for (int m = 0; m < CEIL_PM_METRIC_COUNT; m++)
+		is_int(plan.has[m], m == CEIL_PM_SM_ACTIVE || m == CEIL_PM_SM_MHZ,
+		       "SM-active and the clock, and nothing else");
+	ceil_pm_plan_done(api, &plan);
+}
+
 static void test_unknown(struct ceil_pm_api *api)
 {
 	struct ceil_error err = {CEIL_OK, ""};
 	struct ceil_pm_plan plan;
 
-	is_int(ceil_pm_plan_make(api, "ZZ999", NULL, &plan, &err), CEIL_E_UNSUPPORTED,
+	is_int(ceil_pm_plan_make(api, "ZZ999", NULL, CEIL_PM_ALL, &plan, &err), CEIL_E_UNSUPPORTED,
 	       "an unknown chip");
 	has_text(err.text, "ZZ999", "is named");
 }
@@ -163,6 +179,7 @@ int main(void)
 	} else {
 		ok(false, "the chips: %s", err.text);
 	}
+	test_cycles(api);
 	test_unknown(api);
 	ceil_pm_close(api);
 	return done_testing();

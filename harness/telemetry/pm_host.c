@@ -184,6 +184,11 @@ _Static_assert((int)CEIL_PM_NAMES == (int)CEIL_PM_METRIC_COUNT + 1, "one of them
 #define BIT(m) (1u << (m))
 #define ALL    (BIT(CEIL_PM_METRIC_COUNT) - 1u)
 
+static const unsigned asked[] = {
+	[CEIL_PM_ALL] = ALL,
+	[CEIL_PM_CYCLES] = BIT(CEIL_PM_SM_ACTIVE) | BIT(CEIL_PM_SM_MHZ),
+};
+
 /* Sets in the order to try: chips with unified memory lack dram, Turing counts less in a pass. */
 static const unsigned sets[] = {
 	ALL,
@@ -292,14 +297,14 @@ static enum ceil_status try_set(struct ceil_pm_api *api, const char *chip,
 }
 
 enum ceil_status ceil_pm_plan_make(struct ceil_pm_api *api, const char *chip,
-                                   const uint8_t *availability, struct ceil_pm_plan *ret_plan,
-                                   struct ceil_error *err)
+                                   const uint8_t *availability, enum ceil_pm_set set,
+                                   struct ceil_pm_plan *ret_plan, struct ceil_error *err)
 {
 	enum ceil_status st = CEIL_E_UNSUPPORTED;
 	struct ceil_pm_plan plan = {0};
 
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]) && st != CEIL_OK; i++)
-		st = try_set(api, chip, availability, sets[i], &plan, err);
+		st = try_set(api, chip, availability, sets[i] & asked[set], &plan, err);
 	if (st != CEIL_OK)
 		return st;
 	/* cupti_pmsampling.h: a trigger by time is "not supported on Turing GPU architecture and
@@ -354,11 +359,12 @@ enum ceil_status ceil_pm_chips(struct ceil_pm_api *api, const char *const **ret_
 }
 
 enum ceil_status ceil_pm_plan_make(struct ceil_pm_api *api, const char *chip,
-                                   const uint8_t *availability, struct ceil_pm_plan *ret_plan,
-                                   struct ceil_error *err)
+                                   const uint8_t *availability, enum ceil_pm_set set,
+                                   struct ceil_pm_plan *ret_plan, struct ceil_error *err)
 {
 	(void)api;
 	(void)availability;
+	(void)set;
 	(void)ret_plan;
 	return ceil_fail(err, CEIL_E_UNSUPPORTED, "%s: this build has no CUPTI", chip);
 }

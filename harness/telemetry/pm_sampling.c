@@ -56,7 +56,8 @@ static enum ceil_status read_availability(struct ceil_pm_sampling *s, int ordina
 	return ceil_pm_check(s->api, s->api->availability(&p), "which counters there are", err);
 }
 
-static enum ceil_status make_plan(struct ceil_pm_sampling *s, int ordinal, struct ceil_error *err)
+static enum ceil_status make_plan(struct ceil_pm_sampling *s, int ordinal, enum ceil_pm_set set,
+                                  struct ceil_error *err)
 {
 	CUpti_Device_GetChipName_Params chip = PARAMS(Device_GetChipName);
 	enum ceil_status st;
@@ -66,7 +67,7 @@ static enum ceil_status make_plan(struct ceil_pm_sampling *s, int ordinal, struc
 	if (st == CEIL_OK)
 		st = read_availability(s, ordinal, err);
 	if (st == CEIL_OK)
-		st = ceil_pm_plan_make(s->api, chip.pChipName, s->availability, &s->plan, err);
+		st = ceil_pm_plan_make(s->api, chip.pChipName, s->availability, set, &s->plan, err);
 	return st;
 }
 
@@ -144,7 +145,7 @@ static void end(struct ceil_pm_sampling *s)
 	s->started = false;
 }
 
-enum ceil_status ceil_pm_start(struct ceil_pm_api *api, int ordinal,
+enum ceil_status ceil_pm_start(struct ceil_pm_api *api, int ordinal, enum ceil_pm_set set,
                                struct ceil_pm_sampling **ret_sampling, struct ceil_error *err)
 {
 	struct ceil_pm_sampling *s = ceil_alloc(1, sizeof(*s), err);
@@ -153,7 +154,7 @@ enum ceil_status ceil_pm_start(struct ceil_pm_api *api, int ordinal,
 	if (!s)
 		return CEIL_E_NOMEM;
 	s->api = api;
-	st = make_plan(s, ordinal, err);
+	st = make_plan(s, ordinal, set, err);
 	if (st == CEIL_OK)
 		st = enable(s, ordinal, err);
 	if (st == CEIL_OK)
@@ -256,11 +257,12 @@ struct ceil_pm_sampling {
 	char unused;
 };
 
-enum ceil_status ceil_pm_start(struct ceil_pm_api *api, int ordinal,
+enum ceil_status ceil_pm_start(struct ceil_pm_api *api, int ordinal, enum ceil_pm_set set,
                                struct ceil_pm_sampling **ret_sampling, struct ceil_error *err)
 {
 	(void)api;
 	(void)ordinal;
+	(void)set;
 	(void)ret_sampling;
 	return ceil_fail(err, CEIL_E_UNSUPPORTED, "this build has no CUPTI");
 }

@@ -94,7 +94,8 @@ static enum ceil_status open_pm(const struct ceil_source_target *t, void **ret_s
 	if (st == CEIL_OK)
 		st = ceil_pm_open(&p->api, err);
 	if (st == CEIL_OK)
-		st = ceil_pm_start(p->api, ordinal, &p->sampling, err);
+		st = ceil_pm_start(p->api, ordinal, t->gpm ? CEIL_PM_CYCLES : CEIL_PM_ALL,
+		                   &p->sampling, err);
 	if (st != CEIL_OK) {
 		close_pm(p);
 		if (err)

@@ -172,6 +172,7 @@ static enum ceil_status open_watch(struct ceil_sampler *s, const struct ceil_sou
                                    struct ceil_error *err)
 {
 	struct ceil_watch *w = &s->watch[s->count];
+	struct ceil_source_target known = *t;
 
 	w->ring = ceil_alloc(CEIL_SAMPLER_RING, sizeof(*w->ring), err);
 	if (!w->ring)
@@ -181,11 +182,12 @@ static enum ceil_status open_watch(struct ceil_sampler *s, const struct ceil_sou
 	s->count++;
 	for (size_t i = 0; ceil_sources[i]; i++) {
 		struct ceil_error why = {CEIL_OK, ""};
-		const enum ceil_status st = ceil_sources[i]->open(t, &w->state[i], &why);
+		const enum ceil_status st = ceil_sources[i]->open(&known, &w->state[i], &why);
 
 		if (st == CEIL_E_NOMEM)
 			return ceil_fail(err, st, "%s", why.text);
 		w->opened[i] = st == CEIL_OK;
+		known.gpm = known.gpm || (w->opened[i] && ceil_sources[i] == &ceil_gpm_source);
 		s->opened[i] += w->opened[i];
 		if (!w->opened[i])
 			ceil_copy(s->reason[i], sizeof(s->reason[i]), why.text);

@@ -24,6 +24,7 @@ struct ceil_source_target {
 	const char *uuid, *pci_bus_id;
 	struct ceil_nvml_gpu *nvml; /* or NULL */
 	bool counters; /* hardware counters too that take 0.2 s to set up: PM sampling */
+	bool gpm;      /* set by the sampler: GPM is open, as it is before PM sampling */
 };
 
 /*

@@ -50,7 +50,8 @@ int main(void)
 		skip_all("under a sanitizer other tools hold the counters");
 	if (ceil_cuda_backend.open(0, &dev, &err) != CEIL_OK)
 		skip_all(err.text);
-	if (ceil_pm_open(&api, &err) != CEIL_OK || ceil_pm_start(api, 0, &s, &err) != CEIL_OK) {
+	if (ceil_pm_open(&api, &err) != CEIL_OK ||
+	    ceil_pm_start(api, 0, CEIL_PM_ALL, &s, &err) != CEIL_OK) {
 		skip("PM sampling", err.text);
 	} else {
 		test_long(s);
