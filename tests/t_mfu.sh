@@ -73,6 +73,14 @@ mfu 0 "any A100" --model gpt2 --tokens-per-s 1e5 --part A100
 has "$out" "312.0 TFLOP/s" "has one figure"
 mfu 2 "an H100" --model gpt2 --tokens-per-s 1e5 --part H100
 has "$out" "which one? H100 SXM, H100 PCIe, H100 NVL" "has several"
+for part in "A100 SXM 80GB" "NVIDIA A100-SXM4-80GB"; do
+	mfu 0 "$part" --model gpt2 --tokens-per-s 1e5 --part "$part"
+	has "$out" "A100 80GB SXM, bf16 dense" "is known"
+done
+mfu 2 "a part of another name" --model gpt2 --tokens-per-s 1e5 --part "A100 SXM4"
+has "$out" "not in the table, which has A100 40GB SXM, A100 80GB SXM" "lists those that are alike"
+mfu 2 "another maker's" --model gpt2 --tokens-per-s 1e5 --part MI300X
+has "$out" "--peak-tflops takes a figure of your own" "is told what helps"
 mfu 2 "an unknown part" --model gpt2 --tokens-per-s 1e5 --part "RTX 4091"
 has "$out" "did you mean 'RTX 4090'?" "gets a suggestion"
 mfu 2 "no peak" --model gpt2 --tokens-per-s 1e5

@@ -25,26 +25,70 @@ static const struct ceil_published *figure_of(const struct ceil_part *part, enum
 	return f ? f : ceil_published_find(part, CEIL_R_FMA, t, acc);
 }
 
-static bool begins_with(const char *name, const char *typed)
+static bool has_word(const char *name, const char *word, size_t length)
 {
-	const size_t n = strlen(typed);
+	for (; *name; name += strcspn(name, " "), name += strspn(name, " ")) {
+		if (strcspn(name, " ") == length && !strncasecmp(name, word, length))
+			return true;
+	}
+	return false;
+}
 
-	return !strncasecmp(name, typed, n) && (name[n] == '\0' || name[n] == ' ');
+static bool same_first_word(const char *name, const char *typed)
+{
+	const size_t n = strcspn(typed, " ");
+
+	return n > 0 && strcspn(name, " ") == n && !strncasecmp(name, typed, n);
+}
+
+/* "A100 SXM" is A100 40GB SXM as well as A100 80GB SXM. */
+static bool is_meant(const char *name, const char *typed)
+{
+	if (!same_first_word(name, typed))
+		return false;
+	for (; *typed; typed += strspn(typed, " ")) {
+		const size_t n = strcspn(typed, " ");
+
+		if (!has_word(name, typed, n))
+			return false;
+		typed += n;
+	}
+	return true;
 }
 
 static enum ceil_status unknown_part(const char *typed, struct ceil_error *err)
 {
 	const char *names[128];
 	const char *near;
+	char alike[160] = "";
 	size_t count = 0;
 
-	for (; count < ceil_part_count && count + 1 < sizeof(names) / sizeof(names[0]); count++)
+	for (; count < ceil_part_count && count + 1 < sizeof(names) / sizeof(names[0]); count++) {
 		names[count] = ceil_parts[count].name;
+		if (same_first_word(names[count], typed))
+			ceil_append(alike, sizeof(alike), "%s%s", *alike ? ", " : "", names[count]);
+	}
 	names[count] = NULL;
 	near = ceil_suggest(typed, names);
-	return ceil_fail(err, CEIL_E_USAGE, "--part %s: not in the table%s%s%s", typed,
-	                 near ? "; did you mean '" : "; `gpuceil list peaks` shows it",
-	                 near ? near : "", near ? "'?" : "");
+	/* "A100 SXM4" is nearer to an A100 than to the H100 SXM, whatever the letters say. */
+	if (*alike && !(near && same_first_word(near, typed)))
+		return ceil_fail(err, CEIL_E_USAGE, "--part %s: not in the table, which has %s",
+		                 typed, alike);
+	if (near)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--part %s: not in the table; did you mean '%s'?", typed, near);
+	return ceil_fail(err, CEIL_E_USAGE,
+	                 "--part %s: not in the table, which `gpuceil list peaks` shows; "
+	                 "--peak-tflops takes a figure of your own",
+	                 typed);
+}
+
+/* A name as nvidia-smi prints it: "NVIDIA A100-SXM4-80GB". */
+static const struct ceil_part *device_part(const char *typed)
+{
+	static const char maker[] = "NVIDIA ";
+
+	return strncasecmp(typed, maker, strlen(maker)) ? NULL : ceil_part_of_name(typed);
 }
 
 static bool same_figure(const struct ceil_published *a, const struct ceil_published *b)
@@ -52,7 +96,7 @@ static bool same_figure(const struct ceil_published *a, const struct ceil_publis
 	return a && b ? a->tflops == b->tflops : a == b;
 }
 
-/* "H200 SXM", or "A100" where every A100 has the same figure of this type. */
+/* "H200 SXM", a device's own name, or "A100" where every A100 has the same figure of this type. */
 static enum ceil_status find_part(const char *typed, enum ceil_dtype t,
                                   const struct ceil_part **ret_part, struct ceil_error *err)
 {
@@ -67,12 +111,14 @@ static enum ceil_status find_part(const char *typed, enum ceil_dtype t,
 			*ret_part = p;
 			return CEIL_OK;
 		}
-		if (!begins_with(p->name, typed))
+		if (!is_meant(p->name, typed))
 			continue;
 		ceil_append(names, sizeof(names), "%s%s", part ? ", " : "", p->name);
 		differ |= part && !same_figure(figure_of(part, t), figure_of(p, t));
 		part = part ? part : p;
 	}
+	if (!part)
+		part = device_part(typed);
 	if (!part)
 		return unknown_part(typed, err);
 	if (differ)
