@@ -30,9 +30,9 @@
 		F(fp32_active, "ratio", "time in which the fp32 pipe worked (GPM)"),               \
 		F(fp16_active, "ratio", "time in which the fp16 pipe worked (GPM)"),               \
 		F(pm_sm_active, "ratio", "SMs with a warp (CUPTI PM sampling)"),                   \
-		F(pm_sm_occupancy, "ratio", "resident warps over possible ones (CUPTI)"),          \
-		F(pm_tensor_active, "ratio", "time in which tensor pipes worked (CUPTI)"),         \
-		F(pm_dram_active, "ratio", "throughput of device memory over its peak (CUPTI)"),   \
+		F(pm_sm_occupancy, "ratio", "resident warps over possible ones (CUPTI, no GPM)"),  \
+		F(pm_tensor_active, "ratio", "time in which tensor pipes worked (CUPTI, no GPM)"), \
+		F(pm_dram_active, "ratio", "use of device memory's peak (CUPTI, no GPM)"),         \
 		F(pm_sm_mhz, "MHz", "SM clock held: cycles over time (CUPTI)"),                    \
 		F(self_sm_active, "ratio", "SMs with a block, as the kernels tell themselves"),    \
 		F(tflops, "TFLOP/s", "achieved: operations done over time"),                       \

@@ -9,11 +9,15 @@
 #include "harness/telemetry/pm.h"
 
 static const struct ceil_source_value values[] = {
-	{"pm_gr_active", "ratio", "share of time in which the compute engine was busy (CUPTI)"},
+	{"pm_gr_active", "ratio",
+         "share of time in which the compute engine was busy (CUPTI, where GPM is missing)"},
 	{"pm_sm_active", "ratio", "share of the SMs' cycles in which a warp was there (CUPTI)"},
-	{"pm_sm_occupancy", "ratio", "resident warps over those that the SMs could hold (CUPTI)"},
-	{"pm_tensor_active", "ratio", "share of cycles in which a tensor pipe worked (CUPTI)"},
-	{"pm_dram_active", "ratio", "throughput of device memory over its peak (CUPTI)"},
+	{"pm_sm_occupancy", "ratio",
+         "resident warps over those that the SMs could hold (CUPTI, where GPM is missing)"},
+	{"pm_tensor_active", "ratio",
+         "share of cycles in which a tensor pipe worked (CUPTI, where GPM is missing)"},
+	{"pm_dram_active", "ratio",
+         "throughput of device memory over its peak (CUPTI, where GPM is missing)"},
 	{"pm_sm_mhz", "MHz", "SM clock held: cycles over time (CUPTI)"},
 };
 _Static_assert(sizeof(values) / sizeof(values[0]) == (size_t)CEIL_PM_METRIC_COUNT,

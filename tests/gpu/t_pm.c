@@ -8,6 +8,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/device/cuda.h"
+#include "kernels/launch.h"
 #include "tests/tap.h"
 
 /* Over the time after which sampling is begun anew. */
@@ -39,6 +40,34 @@ static void test_long(struct ceil_pm_sampling *s)
 	ok(busiest < 0.05, "nothing ran");
 }
 
+/* One SM of all works, in one kernel that outlasts the readings: its share, and nothing lost. */
+static void test_share(struct ceil_device *dev, struct ceil_pm_sampling *s)
+{
+	const struct ceil_buffer buf = {.memory = CEIL_MEM_DEVICE,
+	                                .role = CEIL_WORKSPACE,
+	                                .numa_node = -1,
+	                                .bytes = sizeof(struct ceil_span)};
+	struct ceil_error err = {CEIL_OK, ""};
+	struct ceil_launch l = {0};
+	double v[CEIL_PM_METRIC_COUNT];
+	void *span = NULL;
+
+	if (!ok(dev->backend->bind(dev, &l, &err) == CEIL_OK &&
+	                dev->backend->alloc(dev, &buf, &span, &err) == CEIL_OK &&
+	                ceil_launch_spin(l.stream[0], 700 * CEIL_NS_PER_MS, span, &err) == CEIL_OK,
+	        "one SM spins %s", err.text))
+		return;
+	ceil_sleep_ns(200 * CEIL_NS_PER_MS);
+	ceil_pm_read(s, v); /* with the start of the load in it */
+	ceil_sleep_ns(300 * CEIL_NS_PER_MS);
+	ceil_pm_read(s, v);
+	is_close(v[CEIL_PM_SM_ACTIVE] * dev->props.sm_count, 1.0, 0.005, "its share of the cycles");
+	ok(v[CEIL_PM_SM_MHZ] > 0.0 && isnan(v[CEIL_PM_WARPS_ACTIVE]), "%g MHz, no warps",
+	   v[CEIL_PM_SM_MHZ]);
+	ok(dev->backend->sync(dev, 5 * CEIL_NS_PER_S, &err) == CEIL_OK, "it ends %s", err.text);
+	dev->backend->free(dev, &buf, span);
+}
+
 int main(void)
 {
 	struct ceil_error err = {CEIL_OK, ""};
@@ -56,6 +85,11 @@ int main(void)
 	} else {
 		test_long(s);
 		ceil_pm_stop(s);
+		if (ok(ceil_pm_start(api, 0, CEIL_PM_CYCLES, &s, &err) == CEIL_OK,
+		       "cycles alone %s", err.text)) {
+			test_share(dev, s);
+			ceil_pm_stop(s);
+		}
 	}
 	ceil_pm_close(api);
 	dev->backend->close(dev);
