@@ -297,13 +297,15 @@ static bool is_model_type(const struct ceil_variant *v)
  * Burst allows 30 ms of work. fp32 and fp64 reach 50 to 67 TFLOP/s on the fastest parts, so
  * products above 8192^3 are left to the types that are faster, and those of fp64 above 6e11
  * operations, which meet the power limit (H200: 62.1 at 8192^3, 64.9 at 4224x2048x8192); where fp64
- * is slow, 1 TFLOP/s and a bit, so are those above 3e10. 8-bit types are fast in one layout.
+ * is slow, 1 TFLOP/s and a bit, so are those above 3e10, and one shape is there for it alone. 8-bit
+ * types are fast in one layout.
  */
 static bool gemm_applies(const struct ceil_point *p, const struct ceil_device_props *d)
 {
 	const uint64_t *axis = p->cas->axis;
 	const enum ceil_dtype a = p->variant->types.a;
 	const bool many = is_batched(p->variant) || is_grouped(p->variant);
+	const bool slow_fp64 = d && has_slow_fp64(d);
 	const double flops = 2.0 * (double)axis[CEIL_GEMM_M] * (double)axis[CEIL_GEMM_N] *
 	                     (double)axis[CEIL_GEMM_K];
 
@@ -315,8 +317,10 @@ static bool gemm_applies(const struct ceil_point *p, const struct ceil_device_pr
 		return true;
 	if ((a == CEIL_FP32 && flops > 1.1e12) || (a == CEIL_FP64 && flops > 6e11))
 		return false;
-	if (a == CEIL_FP64 && flops > 3e10 && d && has_slow_fp64(d))
+	if (a == CEIL_FP64 && flops > 3e10 && slow_fp64)
 		return false;
+	if (p->cas == &ceil_gemm_cases[CEIL_GEMM_SLOW_FP64])
+		return a == CEIL_FP64 && slow_fp64;
 	if (ceil_gemm_of_model(p->cas) && !is_model_type(p->variant))
 		return false;
 	return axis[CEIL_GEMM_LAYOUT] == CEIL_GEMM_TN || !find_rule(a);

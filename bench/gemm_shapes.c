@@ -33,6 +33,7 @@ const struct ceil_case ceil_gemm_cases[CEIL_GEMM_CASES] = {
 	{"1024x1024x1024", "host", false, {1024, 1024, 1024, TN, 1}},
 	{"2048x2048x2048", "host", true, {2048, 2048, 2048, TN, 1}},
 	{"4096x4096x4096", "host", false, {4096, 4096, 4096, TN, 1}},
+	[CEIL_GEMM_SLOW_FP64] = {"2048x2048x3072", "cuda", true, {2048, 2048, 3072, TN, 1}},
 };
 
 static const struct ceil_case layouts[] = {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* What competes for the ceilings: of single products, of batches, and of the host. */
-enum { CEIL_GEMM_CASES = 17 };
+enum { CEIL_GEMM_SLOW_FP64 = 17, CEIL_GEMM_CASES };
 extern const struct ceil_case ceil_gemm_cases[CEIL_GEMM_CASES];
 
 /* What only long runs measure: other layouts, decoding, a grid, projections of models. */

@@ -309,6 +309,34 @@ static void test_applies(void)
 	ok(applies("cblas.fp64", 4096, CEIL_GEMM_TN, 0), "the host is measured at its own cases");
 }
 
+/* Without a reason in its row no ceiling may be missing on any card. */
+static void test_every_card(void)
+{
+	static const int cards[] = {70, 75, 80, 86, 89, 90, 100, 103, 120};
+	const struct ceil_bench *b = &ceil_gemm_bench;
+
+	for (size_t i = 0; i < b->variant_count; i++) {
+		for (size_t k = 0; k < sizeof(cards) / sizeof(cards[0]); k++) {
+			const struct ceil_device_props d = {.cc_major = cards[k] / 10,
+			                                    .cc_minor = cards[k] % 10};
+			size_t quick = 0, all = 0;
+
+			for (size_t c = 0; c < b->case_count; c++) {
+				const struct ceil_point p =
+					point_of(b->variants[i].name, &b->cases[c]);
+				const bool is_one =
+					strcmp(b->cases[c].backend, b->variants[i].backend) == 0 &&
+					b->applies(&p, &d);
+
+				all += is_one;
+				quick += is_one && b->cases[c].quick;
+			}
+			ok(all > 0 && (quick > 0 || !b->variants[i].quick), "%s on %d: %zu cases",
+			   b->variants[i].name, cards[k], all);
+		}
+	}
+}
+
 /* ---- the check, on products made by the definition */
 
 struct product {
@@ -549,6 +577,7 @@ int main(void)
 	test_groups();
 	test_largest();
 	test_applies();
+	test_every_card();
 	test_gate();
 	test_operands();
 	test_right();
