@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "bench/fp64.h"
 #include "bench/gemm_engine.h"
 #include "bench/gemm_shapes.h"
 #include "harness/base/dtype.h"
@@ -269,20 +270,6 @@ static void gemm_work(const struct ceil_point *p, const struct ceil_launch *l,
 	};
 }
 
-/* Parts that compute fp64 at an 8th of fp32 or less: all but the big chip of each generation.
- * Source: CUDA C++ Programming Guide 13.0, arithmetic throughput by compute capability. */
-static bool has_slow_fp64(const struct ceil_device_props *d)
-{
-	static const int fast[] = {60, 70, 80, 90, 100};
-	const int cc = d->cc_major * 10 + d->cc_minor;
-
-	for (size_t i = 0; i < sizeof(fast) / sizeof(fast[0]); i++) {
-		if (cc == fast[i])
-			return false;
-	}
-	return cc != 0;
-}
-
 enum { BLOCK_SCALES_CC = 100 };
 
 /* Types that models are served and trained in: their layers are looked up for these. */
@@ -305,7 +292,7 @@ static bool gemm_applies(const struct ceil_point *p, const struct ceil_device_pr
 	const uint64_t *axis = p->cas->axis;
 	const enum ceil_dtype a = p->variant->types.a;
 	const bool many = is_batched(p->variant) || is_grouped(p->variant);
-	const bool slow_fp64 = d && has_slow_fp64(d);
+	const bool slow_fp64 = ceil_has_slow_fp64(d);
 	const double flops = 2.0 * (double)axis[CEIL_GEMM_M] * (double)axis[CEIL_GEMM_N] *
 	                     (double)axis[CEIL_GEMM_K];
 

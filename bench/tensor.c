@@ -2,6 +2,7 @@
 #include "bench/tensor.h"
 
 #include "bench/check.h"
+#include "bench/fp64.h"
 #include "harness/base/alloc.h"
 #include "harness/base/dtype.h"
 #include "harness/base/value.h"
@@ -67,6 +68,13 @@ static void tensor_work(const struct ceil_point *p, const struct ceil_launch *l,
 	};
 }
 
+/* Some milliseconds each: the short one of fp64 where that is slow, a 64th of fp32. */
+enum { LONG, SHORT };
+static const struct ceil_case cases[] = {
+	[LONG] = {"4096", "cuda", true, {4096}},
+	[SHORT] = {"64", "cuda", true, {64}},
+};
+
 /*
  * Where parts have larger instructions for e4m3 (9.0, 10.x, 11.x) mma.sync has none: the compiler
  * makes products of fp16 of it, and since operands never change, each but once. That is no rate.
@@ -74,7 +82,10 @@ static void tensor_work(const struct ceil_point *p, const struct ceil_launch *l,
 static bool tensor_applies(const struct ceil_point *p, const struct ceil_device_props *d)
 {
 	const int cc = d ? d->cc_major * 10 + d->cc_minor : 0;
+	const bool slow = p->variant->types.a == CEIL_FP64 && ceil_has_slow_fp64(d);
 
+	if (p->cas == &cases[slow ? LONG : SHORT])
+		return false;
 	return is_wgmma(p->variant) || p->variant->types.a != CEIL_E4M3 || cc < 90 || cc >= 120;
 }
 
@@ -135,10 +146,6 @@ out:
 
 static const struct ceil_axis axes[] = {
 	{"turns", "", "of the loop, eight products of a tile each"},
-};
-
-static const struct ceil_case cases[] = {
-	{"4096", "cuda", true, {4096}},
 };
 
 /* Two warpgroups fill the tensor cores of an SM; of mma.sync sixteen warps. */

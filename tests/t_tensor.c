@@ -124,6 +124,30 @@ static void test_e4m3_without_instruction(void)
 	ok(bench->applies(&p, &bed_h200), "wgmma has e4m3");
 }
 
+/* A launch of fp64 takes milliseconds on every part. */
+static void test_slow_fp64(void)
+{
+	static const struct {
+		int cc;
+		bool slow;
+	} parts[] = {{80, false}, {86, true}, {89, true}, {90, false}, {103, true}};
+	const struct ceil_case *whole = bed_case(bench, "4096"), *part = bed_case(bench, "64");
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct ceil_device_props d = bed_h200;
+		struct ceil_point p = {.bench = bench, .variant = bed_variant(bench, "mma.fp64")};
+
+		d.cc_major = parts[i].cc / 10;
+		d.cc_minor = parts[i].cc % 10;
+		p.cas = whole;
+		is_int(bench->applies(&p, &d), !parts[i].slow, "all turns");
+		p.cas = part;
+		is_int(bench->applies(&p, &d), parts[i].slow, "a few");
+		p.variant = bed_variant(bench, "mma.int8");
+		ok(!bench->applies(&p, &d), "and no few of another type");
+	}
+}
+
 int main(void)
 {
 	static const char *const prefixes[] = {"tensor.", NULL};
@@ -131,6 +155,7 @@ int main(void)
 	bed_lint(bench, prefixes);
 	test_regimes();
 	test_e4m3_without_instruction();
+	test_slow_fp64();
 	test_shape_and_work();
 	test_check();
 	return done_testing();
