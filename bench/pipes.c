@@ -2,6 +2,7 @@
 #include "bench/pipes.h"
 
 #include "bench/check.h"
+#include "bench/fp64.h"
 #include "harness/base/dtype.h"
 #include "harness/base/value.h"
 #include "kernels/pipes.h"
@@ -72,7 +73,7 @@ static void chain_ex2(const struct ceil_pipes_data *d, double *x)
 
 static const struct ceil_pipes_operation operations[] = {
 	/* name, operations an instruction, steps of a launch for eight values (whole turns of every
-         * kernel), steps after them, chain */
+         * kernel; fp64 does a 32nd where it is slow), steps after them, chain */
 	{"fma", 2.0, 171 * 768, 1, chain_fma},
 	{"mad", 2.0, 65536, 0, chain_mad},
 	{"add", 1.0, 65536, 0, chain_add},
@@ -112,8 +113,10 @@ static enum ceil_status pipes_shape(const struct ceil_point *p, const struct cei
 {
 	const struct ceil_variant *v = p->variant;
 	const uint64_t values = ceil_pipes_values_of(v);
+	const uint64_t part = v->types.a == CEIL_FP64 && ceil_has_slow_fp64(d) ? 32 : 1;
 	const uint64_t own = ceil_pipes_operation_of(v)->steps * CEIL_PIPES_VALUES / values;
-	const uint64_t steps = p->cas->axis[0] ? p->cas->axis[0] : own;
+	const uint64_t steps =
+		p->cas->axis[0] ? p->cas->axis[0] : own / part / v->per_thread * v->per_thread;
 	const uint64_t elements = v->threads * lanes_of(v);
 
 	if (steps % v->per_thread != 0 || steps / v->per_thread > UINT32_MAX)

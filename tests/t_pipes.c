@@ -14,6 +14,7 @@ static void test_shape(void)
 {
 	const uint64_t own[] = {0};
 	const uint64_t odd[] = {129};
+	struct ceil_device_props geforce = bed_h200;
 	struct ceil_launch l;
 	struct ceil_error err;
 
@@ -27,6 +28,14 @@ static void test_shape(void)
 	is_int(bed_shape(bench, "fma.fp32.s128.t256.sm4", odd, 1, &bed_h200, &l, &err),
 	       CEIL_E_USAGE, "a user's steps are whole turns");
 	has_text(err.text, "128", "and the error says of how many");
+	geforce.cc_major = 8;
+	geforce.cc_minor = 9;
+	is_int(bed_shape(bench, "fma.fp64.s128.t256.sm4", own, 1, &geforce, &l, &err), CEIL_OK,
+	       "slow fp64");
+	is_u64(l.n, 4096, "a 32nd of the steps, in whole turns");
+	is_int(bed_shape(bench, "fma.fp32.s128.t256.sm4", own, 1, &geforce, &l, &err), CEIL_OK,
+	       "fp32 beside it");
+	is_u64(l.n, 131328, "has them all");
 	ok(!ceil_pipes_operation_of(&(struct ceil_variant){.name = "fm.fp32"}), "fm is none");
 }
 
