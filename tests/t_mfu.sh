@@ -77,6 +77,17 @@ for part in "A100 SXM 80GB" "NVIDIA A100-SXM4-80GB"; do
 	mfu 0 "$part" --model gpt2 --tokens-per-s 1e5 --part "$part"
 	has "$out" "A100 80GB SXM, bf16 dense" "is known"
 done
+mfu 0 "a T4 as nvidia-smi names it" --model gpt2 --tokens-per-s 1e4 --part "Tesla T4" --dtype fp16
+has "$out" "T4, fp16 dense" "is known"
+mfu 0 "a V100" --model gpt2 --tokens-per-s 1e4 --part "Tesla V100-SXM2-32GB" --dtype fp16
+has "$out" "V100 SXM2 32GB, fp16 dense" "is known"
+mfu 0 "an old driver's GeForce" --model gpt2 --tokens-per-s 1e4 --part "GeForce RTX 4090"
+has "$out" "RTX 4090, bf16 dense" "is known"
+mfu 0 "a part after its maker" --model gpt2 --tokens-per-s 1e4 --part "NVIDIA A100"
+has "$out" "312.0 TFLOP/s" "is known too"
+mfu 2 "a laptop's part" --model gpt2 --tokens-per-s 1e4 \
+	--part "NVIDIA GeForce RTX 4090 Laptop GPU"
+has "$out" "not in the table" "is another one"
 mfu 2 "a part of another name" --model gpt2 --tokens-per-s 1e5 --part "A100 SXM4"
 has "$out" "not in the table, which has A100 40GB SXM, A100 80GB SXM" "lists those that are alike"
 mfu 2 "another maker's" --model gpt2 --tokens-per-s 1e5 --part MI300X

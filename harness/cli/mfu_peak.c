@@ -83,12 +83,16 @@ static enum ceil_status unknown_part(const char *typed, struct ceil_error *err)
 	                 typed);
 }
 
-/* A name as nvidia-smi prints it: "NVIDIA A100-SXM4-80GB". */
-static const struct ceil_part *device_part(const char *typed)
+/* What comes after the makers' words of a name as nvidia-smi prints it: "Tesla V100-SXM2-32GB". */
+static const char *after_maker(const char *typed)
 {
-	static const char maker[] = "NVIDIA ";
+	static const char *const words[] = {"NVIDIA ", "Tesla ", "GeForce "};
 
-	return strncasecmp(typed, maker, strlen(maker)) ? NULL : ceil_part_of_name(typed);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!strncasecmp(typed, words[i], strlen(words[i])))
+			typed += strlen(words[i]);
+	}
+	return typed;
 }
 
 static bool same_figure(const struct ceil_published *a, const struct ceil_published *b)
@@ -100,25 +104,28 @@ static bool same_figure(const struct ceil_published *a, const struct ceil_publis
 static enum ceil_status find_part(const char *typed, enum ceil_dtype t,
                                   const struct ceil_part **ret_part, struct ceil_error *err)
 {
-	const struct ceil_part *part = NULL;
+	const char *rest = after_maker(typed);
+	const struct ceil_part *part = rest != typed ? ceil_part_of_name(typed) : NULL;
 	char names[160] = "";
 	bool differ = false;
 
+	if (part) {
+		*ret_part = part;
+		return CEIL_OK;
+	}
 	for (size_t i = 0; i < ceil_part_count; i++) {
 		const struct ceil_part *p = &ceil_parts[i];
 
-		if (!strcasecmp(p->name, typed)) {
+		if (!strcasecmp(p->name, rest)) {
 			*ret_part = p;
 			return CEIL_OK;
 		}
-		if (!is_meant(p->name, typed))
+		if (!is_meant(p->name, rest))
 			continue;
 		ceil_append(names, sizeof(names), "%s%s", part ? ", " : "", p->name);
 		differ |= part && !same_figure(figure_of(part, t), figure_of(p, t));
 		part = part ? part : p;
 	}
-	if (!part)
-		part = device_part(typed);
 	if (!part)
 		return unknown_part(typed, err);
 	if (differ)
