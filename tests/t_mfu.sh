@@ -54,6 +54,15 @@ mfu 2 "a mistyped model" --model gpt2-larg
 has "$out" "did you mean 'gpt2-large'?" "gets a suggestion"
 mfu 2 "two models" --model gpt2 --layers 12
 has "$out" "give one of them" "are refused"
+mfu 2 "a gated GPT-2" --model gpt2 --gated
+has "$out" "--gated says more of --layers" "is refused"
+mfu 2 "untied parameters" --params 7e9 --convention 6n --untied
+has "$out" "--untied says more of --layers" "are refused"
+mfu 2 "a vocabulary of parameters" --params 7e9 --convention 6n --vocab 50257
+has "$out" "--vocab says more of --layers" "is refused"
+mfu 2 "a decoder's source" --model gpt2 --source-seq 100
+has "$out" "--source-seq: gpt2 is no encoder-decoder" "is refused"
+mfu 0 "an encoder's source" --model t5-base --source-seq 100
 mfu 2 "no model" --tokens-per-s 5
 has "$out" "no model" "is refused"
 mfu 2 "a state-space model" --config tests/data/configs/mamba-130m.json

@@ -123,6 +123,20 @@ static bool has_numbers(const struct ceil_model_numbers *n)
 	       n->experts || n->active_experts;
 }
 
+/* Options that would change nothing beside a model that is named, or beside --params alone. */
+static enum ceil_status check_numbers_alone(const struct ceil_mfu_options *o,
+                                            struct ceil_error *err)
+{
+	const char *idle = o->numbers.gated ? "gated" : o->numbers.untied ? "untied" : NULL;
+
+	if (o->numbers.vocab && !o->model && !o->config)
+		idle = "vocab";
+	if (!idle || has_numbers(&o->numbers))
+		return CEIL_OK;
+	return ceil_fail(err, CEIL_E_USAGE,
+	                 "--%s says more of --layers, --hidden, ...: it needs them", idle);
+}
+
 static enum ceil_status check_one_model(const struct ceil_mfu_options *o, struct ceil_error *err)
 {
 	const int ways = (o->model != NULL) + (o->config != NULL) + has_numbers(&o->numbers);
@@ -136,7 +150,7 @@ static enum ceil_status check_one_model(const struct ceil_mfu_options *o, struct
 			err, CEIL_E_USAGE,
 			"no model: give --model, --config, --params or --layers, --hidden, "
 			"--heads");
-	return CEIL_OK;
+	return check_numbers_alone(o, err);
 }
 
 /* Rows that are allocated beyond the vocabulary, since products like whole multiples of 64. */
@@ -187,6 +201,15 @@ static void warn_of_positions(const struct ceil_model *m, uint64_t seq)
 		        seq, m->seq, m->name);
 }
 
+static bool has_encoder(const struct ceil_model *m)
+{
+	for (size_t i = 0; i < m->block_count; i++) {
+		if (m->blocks[i].side == CEIL_ENCODER)
+			return true;
+	}
+	return false;
+}
+
 static enum ceil_status count_flops(struct ceil_mfu_call *c, struct ceil_error *err)
 {
 	struct ceil_mfu_page *p = &c->page;
@@ -206,6 +229,10 @@ static enum ceil_status count_flops(struct ceil_mfu_call *c, struct ceil_error *
 		p->sizes = (struct ceil_sizes){.batch = c->o.batch, .seq = c->o.seq};
 		return CEIL_OK;
 	}
+	if (c->o.source_seq && !has_encoder(p->model))
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--source-seq: %s is no encoder-decoder, it has no source",
+		                 p->model->name);
 	warn_of_positions(p->model, c->o.seq);
 	st = ceil_sizes_of(p->model, c->o.batch ? c->o.batch : 1, c->o.seq, c->o.source_seq,
 	                   &p->sizes, err);
