@@ -212,6 +212,16 @@ mfu 2 "no memory ceiling" --model gpt2 --batch 8 --attainable --part A100
 has "$out" "--dram-gb-s" "says what to give"
 mfu 0 "given ceilings" --model gpt2 --batch 8 --attainable --part A100 --dram-gb-s 1400
 has "$out" "ceiling" "the peak stands for every shape"
+bound_of_two() {
+	mfu 0 "$@" --model llama3-8b --batch 2 --gpu-count 2 --attainable --part A100 --dram-gb-s 1400
+}
+bound_of_two "no link"
+has "$out" "all-reduce not counted: --all-reduce-gb-s gives its ceiling" "is told"
+bound_of_two "a fast link" --all-reduce-gb-s 300
+has "$out" "all-reduce the backward pass hides all of it" "costs nothing, which is told"
+bound_of_two "a slow link" --all-reduce-gb-s 3
+has "$out" "all-reduce exposed" "is a part of the step"
+has_not "$out" "hides all of it" "that nothing hides"
 mfu 2 "no sizes" --params 7e9 --convention 6n --attainable --part A100 --dram-gb-s 1400
 has "$out" "needs the model's sizes" "are needed"
 

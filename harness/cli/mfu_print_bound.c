@@ -108,6 +108,19 @@ static void print_measured(FILE *f, const struct ceil_attain *a, double tokens_p
 		                  "card, or what the bound reads from memory was still in the L2");
 }
 
+/* What several GPUs have beside the parts: those of no time are not among them. */
+static void print_sharing(FILE *f, const struct ceil_attain_input *in, const struct ceil_attain *a)
+{
+	if (isnan(in->all_reduce_gb_s))
+		ceil_mfu_sentence(f, "all-reduce",
+		                  "not counted: --all-reduce-gb-s gives its ceiling");
+	else if (!(a->exposed_seconds > 0.0))
+		ceil_mfu_sentence(f, "all-reduce", "the backward pass hides all of it");
+	ceil_mfu_sentence(f, "optimizer",
+	                  "its states shared by the GPUs; one that is not takes --gpu-count "
+	                  "times as long, and memory is estimated for that one");
+}
+
 void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const struct ceil_attain *a,
                           double tokens_per_s)
 {
@@ -150,10 +163,7 @@ void ceil_mfu_print_bound(FILE *f, const struct ceil_attain_input *in, const str
 		                  "attention is counted in full, but half of it is masked and not "
 		                  "run: --convention causal compares like with like");
 	if (in->gpu_count > 1.0)
-		ceil_mfu_sentence(
-			f, "optimizer",
-			"its states shared by the GPUs; one that is not takes --gpu-count "
-			"times as long, and memory is estimated for that one");
+		print_sharing(f, in, a);
 	if (has_experts(in->model))
 		ceil_mfu_sentence(f, "experts",
 		                  "those of a layer as one product of all their tokens, at whose "
