@@ -185,6 +185,8 @@ has "$out" "1e+300 samples/s are beyond any number" "is refused"
 mfu 0 "eight GPUs as one" --model llama3-8b --tokens-per-s 64e3 --part "H200 SXM"
 has "$out" "above 100 %: an input is wrong" "is impossible"
 has "$out" "whole node of 8 GPUs: --gpu-count" "and the number of GPUs is suspected"
+mfu 0 "four nodes as one" --model llama3-8b --tokens-per-s 256e3 --gpu-count 8 --part "H200 SXM"
+has "$out" "more GPUs than --gpu-count says" "more of them are suspected"
 mfu 0 "one GPU of many" --model llama3-8b --tokens-per-s 8e3 --gpu-count 512 --part "H200 SXM"
 has "$out" "this looks like the rate of one GPU" "the rate is suspected"
 mfu 2 "a word too many" --model gpt2 fast

@@ -177,6 +177,19 @@ static double over_eight_gpus(const struct ceil_mfu_facts *f)
 	return f->mfu->mfu >= 1.0 && f->in->gpu_count < 2.0 ? f->mfu->mfu / 8.0 : (double)NAN;
 }
 
+/* GPUs come in powers of two: the fewest times as many that make the figure possible. */
+static double over_more_gpus(const struct ceil_mfu_facts *f)
+{
+	const double most_gpus = 131072; /* no job has more */
+	double times = f->in->gpu_count < 2.0 ? 16.0 : 2.0;
+
+	if (!(f->mfu->mfu >= 1.0) || (times > 8.0 && f->mfu->mfu <= 8.0 * PLAUSIBLE_TO))
+		return (double)NAN;
+	while (f->mfu->mfu / times > PLAUSIBLE_TO && f->in->gpu_count * times < most_gpus)
+		times *= 2.0;
+	return f->mfu->mfu / times;
+}
+
 static double batch_was_tokens(const struct ceil_mfu_facts *f)
 {
 	return f->mfu->mfu >= 1.0 && f->from_step ? f->mfu->mfu / f->seq : (double)NAN;
@@ -212,6 +225,9 @@ const struct ceil_mfu_suspect ceil_mfu_suspects[] = {
          "--part, --peak-tflops",
          over_twice_the_peak},
 	{"GPU count", "the rate may be of a whole node of 8 GPUs: --gpu-count", over_eight_gpus},
+	{"more GPUs",
+         "the rate may be of more GPUs than --gpu-count says, which is 1 where it is left out",
+         over_more_gpus},
 	{"batch in tokens", "--batch counts samples; this looks like a number of tokens",
          batch_was_tokens},
 	{"samples as tokens", "--tokens-per-s counts tokens; this looks like samples per second",
