@@ -45,6 +45,8 @@ mfu 0 "a config.json" --config tests/data/configs/mixtral-8x7b.json --seq 4096 -
 has "$out" "2 of 8 experts of 14336" "its experts"
 has "$out" "12 879 925 248" "its active parameters"
 has "$out" "ffn gate" "the breakdown"
+mfu 0 "listed layers" --config tests/data/configs/gpt-oss-20b.json --seq 4096
+has_not "$out" "sliding_window_pattern" "need no pattern of the class"
 mfu 0 "numbers" --layers 32 --hidden 4096 --heads 32 --kv-heads 8 --ffn 14336 --gated --untied \
 	--vocab 128256 --seq 8192
 has "$out" "8 029 995 008" "Llama 3 8B but for its norms"

@@ -178,6 +178,13 @@ static bool is_core(const struct ceil_hf_type *t, enum ceil_hf_key key)
 	return key == CEIL_HF_LAYERS || key == CEIL_HF_HIDDEN || key == CEIL_HF_HEADS;
 }
 
+/* Whether the file lists its layers, so that no pattern of the class's tells them apart. */
+static bool lists_layers(const struct ceil_hf_reader *r)
+{
+	return json_array_size(json_object_get(r->text, "layer_types")) ||
+	       json_array_size(json_object_get(r->text, "attention_types"));
+}
+
 static void take_default(struct ceil_hf_reader *r, enum ceil_hf_key key, const char *name)
 {
 	const uint64_t d = r->type->defaults[key];
@@ -187,6 +194,8 @@ static void take_default(struct ceil_hf_reader *r, enum ceil_hf_key key, const c
 		            name);
 		return;
 	}
+	if ((key == CEIL_HF_PATTERN || key == CEIL_HF_WINDOW_FROM) && lists_layers(r))
+		return;
 	r->value[key] = d;
 	if (d)
 		ceil_append(r->defaults, sizeof(r->defaults), "%s%s %" PRIu64,
