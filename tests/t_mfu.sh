@@ -56,6 +56,8 @@ mfu 2 "a mistyped model" --model gpt2-larg
 has "$out" "did you mean 'gpt2-large'?" "gets a suggestion"
 mfu 2 "two models" --model gpt2 --layers 12
 has "$out" "give one of them" "are refused"
+mfu 2 "experts of no number" --layers 12 --hidden 768 --heads 12 --seq 128 --active-experts 2
+has "$out" "--active-experts needs --experts" "are refused"
 mfu 2 "a gated GPT-2" --model gpt2 --gated
 has "$out" "--gated says more of --layers" "is refused"
 mfu 2 "untied parameters" --params 7e9 --convention 6n --untied

@@ -302,6 +302,8 @@ static enum ceil_status check_numbers(const struct ceil_model_numbers *n, struct
 		                 n->hidden, n->heads);
 	if (n->experts && !n->active_experts)
 		return ceil_fail(err, CEIL_E_USAGE, "--experts needs --active-experts");
+	if (n->active_experts && !n->experts)
+		return ceil_fail(err, CEIL_E_USAGE, "--active-experts needs --experts");
 	return CEIL_OK;
 }
 
