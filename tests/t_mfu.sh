@@ -197,6 +197,18 @@ mfu 2 "a word too many" --model gpt2 fast
 has "$out" "what is 'fast'?" "is refused"
 
 # ---- the bound
+for option in --records=. --dram-gb-s=5 --all-reduce-gb-s=5; do
+	mfu 2 "$option without a bound" --model gpt2 --tokens-per-s 1e5 --part A100 "$option"
+	has "$out" "${option%=*} needs --attainable or --sweep-batch" "is told what it needs"
+done
+mfu 2 "memory without a sweep" --model gpt2 --attainable --part A100 --dram-gb-s 5 --gpu-memory-gib 80
+has "$out" "--gpu-memory-gib needs --sweep-batch" "is told what it needs"
+mfu 2 "a batch that GPUs cannot share" --model gpt2 --batch 12 --gpu-count 8 --step-time 1 --attainable \
+	--part A100 --dram-gb-s 1400
+has "$out" "--batch 12: 8 GPUs cannot have the same whole number" "is told"
+mfu 0 "no memory given" --model gpt2 --sweep-batch --part A100 --dram-gb-s 1400
+has "$out" "within 5 % of the best" "names a batch"
+has_not "$out" "that fits" "without a word of what fits"
 mfu 0 "attainable" --model llama3-8b --seq 4096 --batch 4 --attainable --sweep-batch \
 	--gpu-memory-gib 400 --ceilings "$work/run"
 has "$out" "mfu at most" "the bound"

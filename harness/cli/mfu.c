@@ -303,6 +303,23 @@ static enum ceil_status take_counts(struct ceil_mfu_options *o, struct ceil_erro
 	return CEIL_OK;
 }
 
+/* What only a bound reads would change nothing without one. */
+static enum ceil_status check_bound_options(const struct ceil_mfu_options *o,
+                                            struct ceil_error *err)
+{
+	const char *idle = o->records                   ? "records"
+	                   : !isnan(o->dram_gb_s)       ? "dram-gb-s"
+	                   : !isnan(o->all_reduce_gb_s) ? "all-reduce-gb-s"
+	                                                : NULL;
+
+	if (idle && !o->attainable && !o->sweep)
+		return ceil_fail(err, CEIL_E_USAGE, "--%s needs --attainable or --sweep-batch",
+		                 idle);
+	if (!isnan(o->gpu_memory_gib) && !o->sweep)
+		return ceil_fail(err, CEIL_E_USAGE, "--gpu-memory-gib needs --sweep-batch");
+	return CEIL_OK;
+}
+
 static enum ceil_status check_options(const struct ceil_mfu_options *o, struct ceil_error *err)
 {
 	/* That of a model which is counted: ceil_model_check. */
@@ -317,7 +334,7 @@ static enum ceil_status check_options(const struct ceil_mfu_options *o, struct c
 	if (!isnan(o->gpu_memory_gib) && !(o->gpu_memory_gib > 0.0))
 		return ceil_fail(err, CEIL_E_USAGE, "--gpu-memory-gib is %g; it must be positive",
 		                 o->gpu_memory_gib);
-	return CEIL_OK;
+	return check_bound_options(o, err);
 }
 
 static enum ceil_status work_out(struct ceil_mfu_call *c, struct ceil_error *err)

@@ -171,10 +171,19 @@ static enum ceil_status find_points(const struct ceil_mfu_call *c, struct points
 }
 
 /* A step of the whole job is shared by its GPUs. */
-static void share_batch(const struct ceil_mfu_call *c, struct ceil_sizes *sizes)
+static enum ceil_status share_batch(const struct ceil_mfu_call *c, struct ceil_sizes *sizes,
+                                    struct ceil_error *err)
 {
-	if (ceil_mfu_has_rate(&c->o) && sizes->batch >= c->o.gpu_count)
-		sizes->batch /= c->o.gpu_count;
+	if (!ceil_mfu_has_rate(&c->o) || sizes->batch < c->o.gpu_count)
+		return CEIL_OK;
+	if (sizes->batch % c->o.gpu_count)
+		return ceil_fail(err, CEIL_E_USAGE,
+		                 "--batch %llu: %llu GPUs cannot have the same whole number of "
+		                 "samples of it, which the bound needs",
+		                 (unsigned long long)sizes->batch,
+		                 (unsigned long long)c->o.gpu_count);
+	sizes->batch /= c->o.gpu_count;
+	return CEIL_OK;
 }
 
 /* Measured, of one GPU, or NAN. */
@@ -192,8 +201,9 @@ static enum ceil_status print_bounds(const struct ceil_mfu_call *c, struct ceil_
 	enum ceil_status st = CEIL_OK;
 
 	if (c->o.attainable) {
-		share_batch(c, &in->sizes);
-		st = ceil_attain_of(in, a, err);
+		st = share_batch(c, &in->sizes, err);
+		if (st == CEIL_OK)
+			st = ceil_attain_of(in, a, err);
 		if (st == CEIL_OK)
 			ceil_mfu_print_bound(stdout, in, a, measured_rate(c));
 	}
@@ -229,12 +239,15 @@ enum ceil_status ceil_mfu_shapes(const struct ceil_mfu_call *c, struct ceil_erro
 {
 	struct ceil_attain_shape shapes[3 * CEIL_MAX_GEMMS];
 	struct ceil_sizes sizes = c->page.sizes;
+	enum ceil_status st;
 	size_t count;
 
 	if (!c->page.model)
 		return ceil_fail(err, CEIL_E_USAGE,
 		                 "--shapes needs the model's sizes, not --params");
-	share_batch(c, &sizes);
+	st = share_batch(c, &sizes, err);
+	if (st != CEIL_OK)
+		return st;
 	count = ceil_attain_shapes(c->page.model, &sizes, c->o.gpu_count,
 	                           ceil_dtype_info(c->dtype)->bits <= 8, shapes);
 	printf("m,n,k,dtype,count,layout\n");

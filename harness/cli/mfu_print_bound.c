@@ -202,7 +202,8 @@ static void sweep_cell(const void *user, size_t row, size_t column, char *ret_te
 	else if (r->memory_bytes > s->memory_bytes)
 		ceil_append(ret_text, size, "does not fit");
 	else if (row == s->knee)
-		ceil_append(ret_text, size, "within 5 %% of the best that fits");
+		ceil_append(ret_text, size, "within 5 %% of the best%s",
+		            isnan(s->memory_bytes) ? "" : " that fits");
 }
 
 void ceil_mfu_print_sweep(FILE *f, const struct ceil_sweep_row *rows, size_t count,
